@@ -1,0 +1,155 @@
+"""Ways to decode: greedy, n samples, symmetric copies × samples, all starts; the best solution of each instance is kept.
+
+    greedy      one rollout (from node 0)            sample:n    n sampled rollouts
+    8xn         8 symmetric copies × n samples       8xgreedy    8 symmetric copies, greedy
+    starts      greedy from every node (TSP)         8xstarts    the same on 8 copies
+Any number of instances goes through in batches that keep within a memory limit. Draws belong to the instance (draws.py), so that the
+size of a batch changes an answer only through float rounding.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from egam.decode import draws
+from egam.decode.rollout import roll_out
+from egam.errors import BadInput
+from egam.instance import KINDS
+from egam.nn.egam import EGAM
+from egam.problems.base import Arrays, Problem, map_tensors
+from egam.problems.symmetry import eightfold
+
+CACHE_BYTES = 64 << 20  # of edge embeddings per batch on a CPU: larger batches only wait for memory
+INFEASIBLE = 1e6  # a feasible solution beats every infeasible one; among those the smaller penalty wins
+FORMS = "greedy, sample:N, 8xN, 8xgreedy, starts or 8xstarts"
+
+
+@dataclass(frozen=True)
+class Decoding:
+    copies: int = 1  # 1 or 8 symmetric copies
+    samples: int = 0  # sampled rollouts per copy; 0: greedy
+    all_starts: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Decoding:
+        copies, rest = (8, text[2:]) if text.startswith("8x") else (1, text)
+        if rest == "greedy":
+            return cls(copies)
+        if rest == "starts":
+            return cls(copies, all_starts=True)
+        number = rest.removeprefix("sample:") if copies == 1 else rest
+        if number == rest and copies == 1 or not number.isdigit() or int(number) < 1:
+            raise BadInput(f"decoding '{text}' is unknown; accepted: {FORMS}, with N of 1 or more")
+        return cls(copies, samples=int(number))
+
+    def rollouts(self, nodes: int) -> int:
+        """Per copy."""
+        return nodes if self.all_starts else max(self.samples, 1)
+
+
+@dataclass
+class Decoded:
+    """The best solution found for each instance."""
+
+    sequences: list[np.ndarray]  # node sequences, the start first
+    cost: np.ndarray  # [B] in raw units, float64
+    feasible: np.ndarray  # [B] bool
+    seconds: float
+
+
+def decode(
+    network: EGAM,
+    problem: Problem,
+    arrays: Arrays,
+    decoding: Decoding,
+    seed: int = 0,
+    memory_gib: float = 4.0,
+    device: str = "cpu",
+    generated: bool = True,
+    batch_size: int = 0,
+    progress: Callable[[int], Any] = lambda done: None,
+) -> Decoded:
+    """Solve all instances; `progress` is told after each batch how many it held."""
+    if decoding.all_starts and not problem.spec.context_first:
+        raise BadInput(f"decoding from all starts: {problem.name} begins at node 0; accepted: {FORMS.split(', starts')[0]}")
+    count = len(next(iter(arrays.values())))
+    nodes = _nodes(arrays)
+    size = batch_size or batch_within(memory_gib, nodes, decoding, network.shape.width)
+    if device == "cpu" and not batch_size:
+        size = min(size, max(1, CACHE_BYTES // (4 * decoding.copies * nodes * nodes * network.shape.width)))
+    network.eval()
+    began = time.perf_counter()
+    sequences: list[np.ndarray] = []
+    costs, feasible = np.empty(count), np.empty(count, dtype=bool)
+    for at in range(0, count, size):
+        part = slice(at, min(at + size, count))
+        batch = problem.to_batch({field: values[part] for field, values in arrays.items()}, generated)
+        batch = map_tensors(batch, lambda tensor: tensor.to(device))
+        numbers = torch.arange(part.start, part.stop, device=device)
+        sequence, cost, ok = _best(network, problem, batch, decoding, seed, numbers)
+        sequences.extend(sequence.cpu().numpy())
+        scale = 1.0 if KINDS[problem.name].cost == "unserved" else batch.unit.double()
+        costs[part] = (cost.double() * scale).cpu().numpy()
+        feasible[part] = ok.cpu().numpy()
+        progress(part.stop - part.start)
+    return Decoded(sequences, costs, feasible, time.perf_counter() - began)
+
+
+@torch.inference_mode()
+def _best(
+    network: EGAM, problem: Problem, batch: Any, decoding: Decoding, seed: int, numbers: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Best sequence [B, T], its cost [B] in scaled units and whether it is feasible [B]."""
+    instances, nodes = batch.travel.shape[:2]
+    copies = eightfold(batch) if decoding.copies == 8 else batch
+    rollouts = decoding.rollouts(nodes)
+    prepared = network.prepare(network.encode(problem.features(copies)))
+    starts = torch.zeros(instances * decoding.copies, rollouts, dtype=torch.long, device=numbers.device)
+    if decoding.all_starts:
+        starts = starts + torch.arange(nodes, device=numbers.device)
+    keys = None
+    if decoding.samples:
+        every = draws.keys(seed, numbers, torch.arange(decoding.copies * rollouts, device=numbers.device))
+        keys = every.view(instances, decoding.copies, rollouts).transpose(0, 1).flatten(0, 1)
+        if problem.spec.context_first:  # sampled tours of a TSP also sample where they start
+            starts = (draws.uniforms(keys, 1 << 20) * nodes).long().clamp(max=nodes - 1)
+    result = roll_out(network, problem, copies, prepared, starts, keys)
+
+    def per_instance(values: Tensor) -> Tensor:
+        """[copies·B, S, ...] -> [B, copies·S, ...]"""
+        shape = (decoding.copies, instances, *values.shape[1:])
+        return values.view(shape).transpose(0, 1).flatten(1, 2)
+
+    cost, penalty = per_instance(result.cost), per_instance(result.penalty)
+    best = (cost.double() + INFEASIBLE * penalty.double()).argmin(1, keepdim=True)
+    sequence = per_instance(result.sequence)
+    chosen = sequence.gather(1, best[..., None].expand(-1, -1, sequence.shape[-1])).squeeze(1)
+    return chosen, cost.gather(1, best).squeeze(1), penalty.gather(1, best).squeeze(1) == 0
+
+
+def batch_within(memory_gib: float, nodes: int, decoding: Decoding, width: int) -> int:
+    """How many instances fit: their edge embeddings, and the rows of edges that all rollouts read at a step."""
+    if memory_gib <= 0:
+        raise BadInput(f"memory limit is {memory_gib:g} GiB; a number above 0 is accepted")
+    edges = 3.0 * nodes * nodes * width  # the full table, its triangle, and one more while they are joined
+    rows = 3.0 * decoding.rollouts(nodes) * nodes * width
+    per_instance = 4 * decoding.copies * (edges + rows)
+    return max(1, int(memory_gib * 2**30 / per_instance))
+
+
+def _nodes(arrays: Arrays) -> int:
+    for field in ("coords", "matrix"):
+        if field in arrays:
+            return int(arrays[field].shape[1])
+    raise BadInput("arrays hold neither coords nor a matrix")
+
+
+def solutions(problem: Problem, sequences: Sequence[np.ndarray]) -> list[Any]:
+    return [problem.to_solution(sequence.tolist()) for sequence in sequences]

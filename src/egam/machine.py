@@ -1,0 +1,30 @@
+"""What this process asks of the machine it runs on: threads, and memory pages that stay mapped.
+
+A CPU training step allocates and frees the same large blocks thousands of times. glibc hands such blocks back to the
+kernel, which must clear every page again at the next step; `keep_pages` makes it keep them. Elsewhere it does nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # glibc's names for mallopt's options
+PAD = 64 << 20
+
+
+def keep_pages() -> bool:
+    """Keep freed memory in this process. True if the C library took it."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        mallopt = ctypes.CDLL("libc.so.6").mallopt
+    except (OSError, AttributeError):
+        return False
+    return bool(mallopt(_MMAP_MAX, 0) and mallopt(_TRIM_THRESHOLD, 2**31 - 1) and mallopt(_TOP_PAD, PAD))
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

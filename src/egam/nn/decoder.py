@@ -1,0 +1,172 @@
+"""The decoder: from embeddings and context to the logits of the next node (paper, appendix "Decoder").
+
+    n_c = W_c [n_current; n_first or numbers] + b_c                  eq. contextembed
+    n̂_c = MHA(n_c, nodes; allowed) + n_c                             eq. den2n    K layers
+    ñ_c = MHA(n̂_c, edges of the current node; allowed) + n̂_c         eq. den2e
+    n_c = FF(ñ_c) + ñ_c
+    u_j = α tanh(q_c · k_j / sqrt(D)),  q_c = W_q n_c,  k_j = W_k e_current,j   eq. outpre
+The textbook form is `textbook`. The fast form folds every key, value and output map into the nodes (once per
+instance) or into the context, so that edges are only ever read, never projected. It works on groups of queries that look at the same
+row of edges: a rollout step has one query per group, the scoring pass of training has all S rollouts (see `score`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from egam.nn.attention import MultiHead, attend
+from egam.nn.encoder import Encoded, FeedForward
+from egam.problems.base import Spec
+
+
+@dataclass
+class View:
+    """What the decoder is told about S rollouts of B instances at one step."""
+
+    current: Int[Tensor, "B S"]
+    first: Int[Tensor, "B S"]
+    context: Float[Tensor, "B S Fc"]
+    allowed: Bool[Tensor, "B S N"]
+
+
+@dataclass
+class Prepared:
+    """Tables of a batch that every step needs; L decoder layers."""
+
+    encoded: Encoded
+    from_current: Float[Tensor, "B N D"]  # W_c's share of the current node, with the bias
+    from_first: Float[Tensor, "B N D"] | None
+    scorers: list[Float[Tensor, "B D HN"]]
+    payloads: list[Float[Tensor, "B HN D"]]
+    to_logits: Float[Tensor, "D D"]  # W_qᵀ W_k / sqrt(D)
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, width: int, heads: int, hidden: int):
+        super().__init__()
+        self.node = MultiHead(width, heads)
+        self.edge = MultiHead(width, heads)
+        self.ff = FeedForward(width, hidden)
+
+
+class Decoder(nn.Module):
+    def __init__(
+        self, spec: Spec, width: int = 128, heads: int = 8, hidden: int = 512, layers: int = 1, clip: float = 10.0
+    ):
+        super().__init__()
+        self.width, self.clip, self.context_first = width, clip, spec.context_first
+        self.context = nn.Linear(width * (1 + spec.context_first) + spec.context_features, width)
+        self.layers = nn.ModuleList(DecoderLayer(width, heads, hidden) for _ in range(layers))
+        self.out_query = nn.Parameter(torch.empty(width, width))
+        self.out_key = nn.Parameter(torch.empty(width, width))
+        for weight in (self.out_query, self.out_key):
+            nn.init.uniform_(weight, -1 / math.sqrt(width), 1 / math.sqrt(width))
+
+    # ---- textbook -----------------------------------------------------------------------------------------------
+
+    def textbook(self, encoded: Encoded, view: View) -> Float[Tensor, "B S N"]:
+        """Logits of one step, written like the equations."""
+        at = torch.arange(len(view.current), device=view.current.device)[:, None]
+        parts = [encoded.nodes[at, view.current]]
+        if self.context_first:
+            parts.append(encoded.nodes[at, view.first])
+        context = self.context(torch.cat([*parts, view.context], dim=-1))  # [B, S, D]
+        edges = encoded.edges[at, view.current]  # [B, S, N, D]
+        allowed = view.allowed
+        if encoded.adjacency is not None:
+            allowed = allowed & encoded.adjacency[at, view.current]
+        for layer in self.layers:
+            context = attend(layer.node, context, encoded.nodes, allowed) + context
+            context = attend(layer.edge, context[..., None, :], edges, allowed[..., None, :]).squeeze(-2) + context
+            context = layer.ff(context)
+        query, keys = context @ self.out_query.T, edges @ self.out_key.T
+        scores = (keys @ query[..., None]).squeeze(-1) / math.sqrt(self.width)
+        return (self.clip * torch.tanh(scores)).masked_fill(~allowed, -math.inf)
+
+    # ---- fast ---------------------------------------------------------------------------------------------------
+
+    def prepare(self, encoded: Encoded) -> Prepared:
+        weight, width = self.context.weight, self.width
+        first = encoded.nodes @ weight[:, width : 2 * width].T if self.context_first else None
+        return Prepared(
+            encoded=encoded,
+            from_current=encoded.nodes @ weight[:, :width].T + self.context.bias,
+            from_first=first,
+            scorers=[layer.node.scorers(encoded.nodes).permute(0, 3, 2, 1).flatten(2) for layer in self.layers],
+            payloads=[layer.node.payloads(encoded.nodes).transpose(1, 2).flatten(1, 2) for layer in self.layers],
+            to_logits=self.out_query.T @ self.out_key / math.sqrt(width),
+        )
+
+    def step(self, prepared: Prepared, view: View) -> Float[Tensor, "B S N"]:
+        """Logits of one step: every rollout is a group of its own, at its own row of edges."""
+        encoded = prepared.encoded
+        batch, rollouts = view.current.shape
+        nodes = encoded.nodes.shape[1]
+        offset = torch.arange(batch, device=view.current.device)[:, None] * nodes
+        row = (offset + view.current).flatten()  # [B·S] row of edges
+        edges = encoded.edges.flatten(0, 1).index_select(0, row)  # [B·S, N, D]
+        context = prepared.from_current.flatten(0, 1).index_select(0, row).view(batch, rollouts, 1, -1)
+        if prepared.from_first is not None:
+            start = (offset + view.first).flatten()
+            context = context + prepared.from_first.flatten(0, 1).index_select(0, start).view_as(context)
+        allowed = view.allowed
+        if encoded.adjacency is not None:
+            allowed = allowed & encoded.adjacency.flatten(0, 1).index_select(0, row).view_as(allowed)
+        context = self._add_numbers(context, view.context[:, :, None])
+        return self._logits(prepared, context, edges, allowed[:, :, None]).squeeze(2)
+
+    def score(self, prepared: Prepared, view: View, groups: int) -> Float[Tensor, "B GQ N"]:
+        """Logits of many decisions at once, ordered so that the decisions of group g all stand at node g.
+
+        `view` has S = G·Q decisions per instance, group-major: with `groups` = N, current is 0 0 .. 1 1 .. N-1, so that group g
+        reads row g of the edges and nothing is gathered; with `groups` = 1 all decisions stand at node 0.
+        """
+        encoded = prepared.encoded
+        batch, decisions = view.current.shape
+        split = (batch, groups, decisions // groups)
+        context = prepared.from_current[:, :groups, None].expand(*split, -1)
+        if prepared.from_first is not None:
+            at = view.first[..., None].expand(-1, -1, self.width)
+            context = context + prepared.from_first.gather(1, at).view(*split, -1)
+        context = self._add_numbers(context, view.context.unflatten(1, split[1:]))
+        allowed = view.allowed.unflatten(1, split[1:])
+        if encoded.adjacency is not None:
+            allowed = allowed & encoded.adjacency[:, :groups, None]
+            allowed = allowed | ~allowed.any(-1, keepdim=True)  # a slot without a decision must not become NaN
+        edges = encoded.edges[:, :groups].flatten(0, 1)  # [B·G, N, D]
+        return self._logits(prepared, context, edges, allowed).flatten(1, 2)
+
+    def _add_numbers(self, context: Tensor, numbers: Tensor) -> Tensor:
+        if numbers.shape[-1] == 0:
+            return context
+        return context + numbers @ self.context.weight[:, -numbers.shape[-1] :].T
+
+    def _logits(
+        self,
+        prepared: Prepared,
+        context: Float[Tensor, "B G Q D"],
+        edges: Float[Tensor, "BG N D"],
+        allowed: Bool[Tensor, "B G Q N"],
+    ) -> Float[Tensor, "B G Q N"]:
+        batch, groups, queries, width = context.shape
+        nodes = edges.shape[1]
+        bias = torch.zeros_like(allowed, dtype=edges.dtype).masked_fill_(~allowed, -math.inf)
+        for number, layer in enumerate(self.layers):
+            flat = context.reshape(batch, groups * queries, width)
+            scores = torch.bmm(flat, prepared.scorers[number]).view(batch, groups * queries, -1, nodes)
+            weights = (scores + bias.view(batch, groups * queries, 1, nodes)).softmax(-1)
+            flat = torch.baddbmm(flat, weights.flatten(2), prepared.payloads[number])
+            asks = layer.edge.askers(flat).view(batch * groups, -1, width)  # [B·G, Q·H, D]
+            scores = torch.bmm(edges, asks.transpose(1, 2)).transpose(1, 2)  # [B·G, Q·H, N]
+            scores = scores.view(batch * groups, queries, -1, nodes) + bias.view(batch * groups, queries, 1, nodes)
+            mixed = torch.bmm(scores.softmax(-1).flatten(1, 2), edges)  # [B·G, Q·H, D]
+            flat = layer.edge.gathered(mixed.view(batch, groups * queries, -1, width)) + flat
+            context = layer.ff.fast(flat)
+        query = (context @ prepared.to_logits).view(batch * groups, queries, width)
+        scores = torch.bmm(edges, query.transpose(1, 2)).transpose(1, 2)
+        return (self.clip * torch.tanh(scores)).view(batch, groups, queries, nodes) + bias

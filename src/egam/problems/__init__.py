@@ -1,0 +1,40 @@
+"""The table of problems. A new one is one file beside this one and one line here (and one in instance.KINDS)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from egam.errors import BadInput, nearest
+from egam.instance import kind_of
+from egam.problems.atsp import ATSP
+from egam.problems.base import Problem
+from egam.problems.cvrp import CVRP
+from egam.problems.pctsp import PCTSP
+from egam.problems.tsp import TSP
+from egam.problems.tspdl import TSPDL
+from egam.problems.tsptw import TSPTW
+from egam.problems.vrptw import VRPTW
+
+PROBLEMS: dict[str, tuple[Callable[..., Problem], tuple[str, ...]]] = {  # name -> class, variants (default first)
+    "tsp": (TSP, ()),
+    "atsp": (ATSP, ("road", "matrix")),
+    "cvrp": (CVRP, ()),
+    "pctsp": (PCTSP, ()),
+    "tsptw": (TSPTW, ("medium", "easy", "hard")),
+    "tspdl": (TSPDL, ("medium", "easy", "hard")),
+    "vrptw": (VRPTW, ()),
+}
+
+
+def get_problem(name: str, variant: str = "") -> Problem:
+    """The problem of that name; without a variant, its default one."""
+    kind_of(name)  # explains an unknown name
+    problem, variants = PROBLEMS[name]
+    if not variant:
+        return problem()
+    if not variants:
+        raise BadInput(f"variant '{variant}' of {name} is unknown: {name} has no variants")
+    if variant not in variants:
+        near = nearest(variant, list(variants))
+        raise BadInput(f"variant '{variant}' of {name} is unknown{near}; accepted: {', '.join(variants)}")
+    return problem(variant=variant)

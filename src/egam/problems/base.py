@@ -1,0 +1,200 @@
+"""What a problem is to the rest of the package: features, who is allowed next, what a step does, what it costs.
+
+A problem is one file with one frozen dataclass that has the methods of `Problem`, in that order. Arrays in raw
+units (`Arrays`, what an `Instance` holds, stacked) become a `Batch` of scaled float32 tensors in `to_batch`, and only
+there; decoded node sequences become a `Solution` in `to_solution`, and only there.
+
+Shapes: B instances · S rollouts per instance · N nodes with the depot or start at index 0 · Fn/Fe/Fc features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from egam.errors import BadInput
+from egam.instance import PER_NODE, SCALARS, Instance
+from egam.solution import Solution
+
+Arrays = dict[str, np.ndarray]  # field of Instance -> [B, ...] values in raw units
+SMALLEST = 3  # nodes, depot or start included
+TOLERANCE = 1e-5  # scaled units; float32 sums along a route are not finer
+
+
+@dataclass(frozen=True)
+class Spec:
+    """All that a network must know of a problem to be built."""
+
+    node_features: int  # of a node that is not the depot
+    depot_features: int  # 0: node 0 is a node like any other
+    edge_features: int
+    context_features: int  # numbers in the context beside the current node's embedding
+    context_first: bool  # is the first node's embedding part of the context?
+    directed: bool  # may an edge differ from its way back?
+
+
+@dataclass
+class Features:
+    """What a network sees of a batch."""
+
+    nodes: Float[Tensor, "B N Fn"]  # row 0 is ignored if there is a depot
+    depot: Float[Tensor, "B Fd"] | None
+    edges: Float[Tensor, "B N N Fe"]
+    adjacency: Bool[Tensor, "B N N"] | None = None  # None: complete
+
+
+class Batch(Protocol):
+    """Many instances of one size, scaled. Every field is a tensor with B in front."""
+
+    coords: Tensor  # [B, N, 2]
+    travel: Tensor  # [B, N, N] from row to column
+    unit: Tensor  # [B] raw cost of one scaled unit of length
+
+
+class State(Protocol):
+    """Where the rollouts stand. Every field is a tensor with [B, S] in front."""
+
+    current: Tensor  # [B, S] node
+    first: Tensor  # [B, S] node the route started from
+    done: Tensor  # [B, S] bool
+
+
+class Problem(Protocol):
+    """The contract of a problem file."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def spec(self) -> Spec: ...
+
+    def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
+        """Random instances in raw units; `size` counts as the literature does (see each file)."""
+
+    def to_batch(self, arrays: Arrays, generated: bool = True) -> Any:
+        """Scale to what the network is trained on; a generated set keeps its generator's own scale."""
+
+    def features(self, batch: Any) -> Features: ...
+
+    def start(self, batch: Any, starts: Int[Tensor, "B S"]) -> Any:
+        """The first state; `starts` is where rollouts begin if the problem lets them choose, else ignored."""
+
+    def allowed(self, batch: Any, state: Any) -> Bool[Tensor, "B S N"]:
+        """True where a node may be chosen next; at least one is True, for finished rollouts too."""
+
+    def step(self, batch: Any, state: Any, action: Int[Tensor, "B S"]) -> Any:
+        """The state after going to `action`; finished rollouts do not change any more."""
+
+    def context(self, batch: Any, state: Any) -> Float[Tensor, "B S Fc"]: ...
+
+    def cost(self, batch: Any, state: Any) -> Float[Tensor, "B S"]:
+        """The paper's cost of finished rollouts, in scaled units."""
+
+    def penalty(self, batch: Any, state: Any) -> Float[Tensor, "B S"]:
+        """What training adds to the cost of an infeasible rollout; 0 if and only if it is feasible."""
+
+    def to_solution(self, sequence: Sequence[int]) -> Solution:
+        """Routes of one decoded node sequence, its start included."""
+
+
+T = TypeVar("T")
+
+
+def map_tensors(record: T, function: Callable[[Tensor], Tensor]) -> T:
+    """A copy of a Batch, State or Features with `function` applied to each of its tensors."""
+    changed = {}
+    for field in fields(record):  # type: ignore[arg-type]
+        value = getattr(record, field.name)
+        changed[field.name] = function(value) if isinstance(value, Tensor) else value
+    return replace(record, **changed)  # type: ignore[type-var]
+
+
+def distances(coords: Float[Tensor, "B N 2"]) -> Float[Tensor, "B N N"]:
+    """Euclidean lengths, exactly symmetric and exactly 0 on the diagonal."""
+    return (coords[:, :, None] - coords[:, None, :]).square().sum(-1).sqrt()
+
+
+def gather_nodes(values: Float[Tensor, "B N"], nodes: Int[Tensor, "B S"]) -> Float[Tensor, "B S"]:
+    """values[b, nodes[b, s]]"""
+    return values.gather(1, nodes)
+
+
+def travelled(travel: Float[Tensor, "B N N"], origin: Int[Tensor, "B S"], target: Int[Tensor, "B S"]) -> Tensor:
+    """[B, S] travel[b, origin[b, s], target[b, s]]"""
+    return travel.flatten(1).gather(1, origin * travel.shape[1] + target)
+
+
+def visit(visited: Bool[Tensor, "B S N"], nodes: Int[Tensor, "B S"]) -> Bool[Tensor, "B S N"]:
+    return visited.scatter(2, nodes[..., None], True)
+
+
+def violation(excess: Float[Tensor, "B S"]) -> Float[Tensor, "B S"]:
+    """N_out + T_out of one visit in the paper's penalty: 0 within the tolerance, else 1 and the amount."""
+    return torch.where(excess > TOLERANCE, 1 + excess, 0.0)
+
+
+def tensor(array: np.ndarray) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
+
+
+def scaled_geometry(arrays: Arrays, unit: float | None) -> tuple[Tensor, Tensor, Tensor, np.ndarray]:
+    """coords, travel, unit as tensors, and unit as [B] numpy for the other fields.
+
+    With `unit` given (generated sets) coordinates are divided by it and nothing else. Without, each instance is
+    moved and scaled into the unit square: its longer side becomes 1 (a matrix without coordinates is scaled so that its
+    largest entry is 1.4142, the square's diagonal, and gets all-zero coordinates).
+    """
+    matrix = arrays.get("matrix")
+    if (coords := arrays.get("coords")) is None:
+        assert matrix is not None
+        coords = np.zeros((*matrix.shape[:2], 2))
+        units = matrix.max((1, 2)) / np.sqrt(2) if unit is None else np.full(len(matrix), unit)
+        units = np.where(units > 0, units, 1.0)
+    elif unit is not None:
+        units = np.full(len(coords), float(unit))
+        coords = coords / unit
+    else:
+        low = coords.min(1, keepdims=True)
+        units = (coords - low).max((1, 2))
+        units = np.where(units > 0, units, 1.0)
+        coords = (coords - low) / units[:, None, None]
+        if matrix is not None:  # its own measure (seconds on a map in degrees, say) may differ from the coordinates'
+            units = np.where(matrix.max((1, 2)) > 0, matrix.max((1, 2)) / np.sqrt(2), 1.0)
+    scaled = tensor(coords)
+    travel = distances(scaled) if matrix is None else tensor(matrix / units[:, None, None])
+    return scaled, travel, tensor(units), units
+
+
+def stack(instances: Sequence[Instance]) -> Arrays:
+    """Fields of equally sized instances of one problem, stacked."""
+    sizes = {instance.size for instance in instances}
+    problems = {instance.problem for instance in instances}
+    if len(sizes) != 1 or len(problems) != 1:
+        raise BadInput(f"a batch holds one problem and one size; found {sorted(problems)} with {sorted(sizes)} nodes")
+    arrays: Arrays = {}
+    for field in ("matrix", *PER_NODE, *SCALARS):
+        values = [getattr(instance, field) for instance in instances]
+        if all(value is None for value in values):
+            continue
+        if any(value is None for value in values):
+            raise BadInput(f"{field} is given for some instances of a batch and missing for others")
+        arrays[field] = np.stack([np.asarray(value, dtype=np.float64) for value in values])
+    return arrays
+
+
+def unstack(problem: str, arrays: Arrays) -> list[Instance]:
+    """The instances of generated arrays."""
+    count = len(next(iter(arrays.values())))
+    return [Instance(problem, **{field: values[k] for field, values in arrays.items()}) for k in range(count)]
+
+
+def check_size(problem: str, nodes: int, size: int) -> None:
+    if nodes < SMALLEST:
+        raise BadInput(f"size {size} of {problem} makes {nodes} nodes; {SMALLEST} or more are accepted")

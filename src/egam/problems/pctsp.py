@@ -1,0 +1,120 @@
+"""PCTSP: a tour from and to a depot that collects a least prize and pays a penalty for each customer left out.
+
+Cost: length of the tour + penalties of the customers not visited.
+Next: customers not yet visited; the depot once the least prize is collected. Going there ends the tour, which also
+closes by itself after the last customer, be the prize reached or not.
+Size N counts customers; with the depot there are N + 1 nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from egam.problems import base
+from egam.problems.base import Arrays, Features, Spec
+from egam.solution import Solution
+
+
+@dataclass
+class Batch:
+    coords: Tensor  # [B, N, 2]
+    travel: Tensor  # [B, N, N]
+    unit: Tensor  # [B]
+    prize: Tensor  # [B, N] as a share of the least prize
+    penalty: Tensor  # [B, N]
+
+
+@dataclass
+class State:
+    current: Tensor  # [B, S]; the depot when done
+    first: Tensor  # [B, S]; the depot
+    visited: Tensor  # [B, S, N]; the depot always is
+    collected: Tensor  # [B, S] prize
+    length: Tensor  # [B, S] travelled so far; closed when done
+    done: Tensor  # [B, S]
+
+
+@dataclass(frozen=True)
+class PCTSP:
+    name: str = "pctsp"
+    variant: str = ""
+    spec: Spec = Spec(
+        node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
+    )
+
+    def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
+        base.check_size(self.name, size + 1, size)
+        prize = rng.random((batch, size + 1)) * 4 / size
+        penalty = rng.random((batch, size + 1)) * largest_penalty(size)
+        prize[:, 0] = penalty[:, 0] = 0
+        return {
+            "coords": rng.random((batch, size + 1, 2)),
+            "prize": prize,
+            "penalty": penalty,
+            "min_prize": np.ones(batch),
+        }
+
+    def to_batch(self, arrays: Arrays, generated: bool = True) -> Batch:
+        coords, travel, unit, units = base.scaled_geometry(arrays, 1.0 if generated else None)
+        prize = base.tensor(arrays["prize"] / arrays["min_prize"][:, None])
+        return Batch(coords, travel, unit, prize, base.tensor(arrays["penalty"] / units[:, None]))
+
+    def features(self, batch: Batch) -> Features:
+        nodes = torch.cat([batch.coords, batch.prize[..., None], batch.penalty[..., None]], -1)
+        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=batch.travel[..., None])
+
+    def start(self, batch: Batch, starts: Tensor) -> State:
+        depot = torch.zeros_like(starts)
+        visited = torch.zeros(*starts.shape, batch.travel.shape[1], dtype=torch.bool, device=starts.device)
+        nothing = torch.zeros(starts.shape, dtype=batch.travel.dtype, device=starts.device)
+        return State(
+            current=depot,
+            first=depot,
+            visited=base.visit(visited, depot),
+            collected=nothing,
+            length=nothing,
+            done=torch.zeros_like(starts, dtype=torch.bool),
+        )
+
+    def allowed(self, batch: Batch, state: State) -> Tensor:
+        allowed = ~(state.visited | state.done[..., None])
+        allowed[..., 0] = state.done | (state.collected >= 1 - base.TOLERANCE)
+        return allowed
+
+    def step(self, batch: Batch, state: State, action: Tensor) -> State:
+        visited = base.visit(state.visited, action)
+        all_visited = visited.all(-1)
+        done = all_visited | (action == 0)
+        length = state.length + base.travelled(batch.travel, state.current, action)
+        length = length + torch.where(all_visited, base.travelled(batch.travel, action, state.first), 0.0)
+        return replace(
+            state,
+            current=torch.where(done, 0, action),
+            visited=visited,
+            collected=state.collected + base.gather_nodes(batch.prize, action),
+            length=torch.where(state.done, state.length, length),
+            done=done,
+        )
+
+    def context(self, batch: Batch, state: State) -> Tensor:
+        return (1 - state.collected).clamp_min(0)[..., None]
+
+    def cost(self, batch: Batch, state: State) -> Tensor:
+        return state.length + torch.where(state.visited, 0.0, batch.penalty[:, None]).sum(-1)
+
+    def penalty(self, batch: Batch, state: State) -> Tensor:
+        return torch.zeros_like(state.length)
+
+    def to_solution(self, sequence: Sequence[int]) -> Solution:
+        return Solution.from_sequence(sequence)
+
+
+def largest_penalty(size: int) -> float:
+    """Kool's 3 K / N with K = 2, 3, 4 at N = 20, 50, 100; the outer slopes of K go on, not below 1."""
+    tour = max(1.0, 2 + (size - 20) / 30) if size < 50 else 3 + (size - 50) / 50
+    return 3 * tour / size

@@ -1,0 +1,139 @@
+"""TSPDL: the shortest closed tour of a ship from port 0 that loads at every port and nowhere lies too deep.
+
+Cost: length of the closed tour. The load after a visit is the sum of the demands visited so far, and
+excess = max(0, load - draft limit) at that port. The limit of port 0 is not checked.
+Next: any port not yet visited, so a tour can be infeasible: training adds N_out + D_out, overloaded visits and their
+excess. Size N counts nodes, port 0 among them. Variants are PIP's: easy, medium and hard limit 50, 75 and
+90 % of the ports, always feasibly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from egam.problems import base
+from egam.problems.base import Arrays, Features, Spec
+from egam.solution import Solution
+
+LIMITED = {"easy": 50, "medium": 75, "hard": 90}  # per cent of the ports
+
+
+@dataclass
+class Batch:
+    coords: Tensor  # [B, N, 2]
+    travel: Tensor  # [B, N, N]
+    unit: Tensor  # [B]
+    demand: Tensor  # [B, N] as a share of the total
+    limit: Tensor  # [B, N] as a share of the total
+
+
+@dataclass
+class State:
+    current: Tensor  # [B, S]; node 0 when done
+    first: Tensor  # [B, S]; node 0
+    visited: Tensor  # [B, S, N]
+    load: Tensor  # [B, S] after the last visit
+    length: Tensor  # [B, S] travelled so far; closed when done
+    violation: Tensor  # [B, S] number of overloaded visits + their excess
+    done: Tensor  # [B, S]
+
+
+@dataclass(frozen=True)
+class TSPDL:
+    name: str = "tspdl"
+    variant: str = "medium"
+    spec: Spec = Spec(
+        node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
+    )
+
+    def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
+        base.check_size(self.name, size, size)
+        demand = np.ones((batch, size))
+        demand[:, 0] = 0
+        return {
+            "coords": rng.random((batch, size, 2)),
+            "demand": demand,
+            "draft_limit": _feasible_limits(rng, batch, size, size * LIMITED[self.variant] // 100),
+        }
+
+    def to_batch(self, arrays: Arrays, generated: bool = True) -> Batch:
+        coords, travel, unit, _ = base.scaled_geometry(arrays, 1.0 if generated else None)
+        total = arrays["demand"].sum(1, keepdims=True)
+        total = np.where(total > 0, total, 1.0)
+        return Batch(
+            coords, travel, unit, base.tensor(arrays["demand"] / total), base.tensor(arrays["draft_limit"] / total)
+        )
+
+    def features(self, batch: Batch) -> Features:
+        nodes = torch.cat([batch.coords, batch.demand[..., None], batch.limit[..., None]], -1)
+        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=batch.travel[..., None])
+
+    def start(self, batch: Batch, starts: Tensor) -> State:
+        depot = torch.zeros_like(starts)
+        visited = torch.zeros(*starts.shape, batch.travel.shape[1], dtype=torch.bool, device=starts.device)
+        nothing = torch.zeros(starts.shape, dtype=batch.travel.dtype, device=starts.device)
+        return State(
+            current=depot,
+            first=depot,
+            visited=base.visit(visited, depot),
+            load=nothing,
+            length=nothing,
+            violation=nothing,
+            done=torch.zeros_like(starts, dtype=torch.bool),
+        )
+
+    def allowed(self, batch: Batch, state: State) -> Tensor:
+        allowed = ~state.visited
+        allowed[..., 0] = state.done
+        return allowed
+
+    def step(self, batch: Batch, state: State, action: Tensor) -> State:
+        visited = base.visit(state.visited, action)
+        done = visited.all(-1)
+        load = state.load + base.gather_nodes(batch.demand, action)
+        violation = state.violation + base.violation(load - base.gather_nodes(batch.limit, action))
+        length = state.length + base.travelled(batch.travel, state.current, action)
+        length = length + torch.where(done, base.travelled(batch.travel, action, state.first), 0.0)
+        return replace(
+            state,
+            current=torch.where(done, 0, action),
+            visited=visited,
+            load=load,
+            length=torch.where(state.done, state.length, length),
+            violation=torch.where(state.done, state.violation, violation),
+            done=done,
+        )
+
+    def context(self, batch: Batch, state: State) -> Tensor:
+        return state.load[..., None]
+
+    def cost(self, batch: Batch, state: State) -> Tensor:
+        return state.length
+
+    def penalty(self, batch: Batch, state: State) -> Tensor:
+        return state.violation  # the paper's beta is 1
+
+    def to_solution(self, sequence: Sequence[int]) -> Solution:
+        return Solution.from_sequence(sequence)
+
+
+def _feasible_limits(rng: np.random.Generator, batch: int, size: int, limited: int) -> np.ndarray:
+    """[B, N]: the total load, but 1 .. total - 1 at `limited` random ports, redrawn until a feasible order exists.
+
+    Ports in the order of their limits are the best order, and the load after the p-th is p: so the p-th smallest limit
+    must be p or more.
+    """
+    total = size - 1
+    limited = min(limited, total - 1)  # of `total` limits below `total` no order is feasible
+    low = rng.integers(1, total, (batch, limited))
+    while (bad := (np.sort(low, 1) < np.arange(1, limited + 1)).any(1)).any():
+        low[bad] = rng.integers(1, total, (int(bad.sum()), limited))
+    ports = 1 + rng.random((batch, total)).argsort(1)[:, :limited]
+    limits = np.full((batch, size), float(total))
+    np.put_along_axis(limits, ports, low, 1)
+    return limits

@@ -1,0 +1,90 @@
+"""Classical solvers: one adapter per file, all with the call `solve(instance, seconds, seed=0) -> Solution`.
+
+They are the yardsticks of the benchmarks and a choice for users. Each needs an optional package, which only its own
+file imports. Adapters return routes and no cost: `judge` scores them like everything else. Exact ones also have
+`solve_proven`, which says whether the solution is proven optimal.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+
+from egam.errors import BadInput, EgamError, NotInstalled, nearest
+from egam.instance import Instance
+from egam.solution import Solution
+
+
+@dataclass(frozen=True)
+class Classical:
+    """Which file talks to a solver, what it solves and how it is installed."""
+
+    module: str  # in this package
+    package: str  # what Python imports
+    problems: tuple[str, ...]
+    pip: str  # the line that installs it
+
+
+SOLVERS: dict[str, Classical] = {
+    "fast-tsp": Classical("fasttsp", "fast_tsp", ("tsp",), "pip install fast-tsp"),
+    "hygese": Classical("hgs", "hygese", ("cvrp",), "pip install hygese"),
+    "highs": Classical("highs", "highspy", ("tsp", "pctsp"), "pip install highspy"),
+    "pyvrp": Classical("windows", "pyvrp", ("tsptw",), "pip install pyvrp"),
+    "cp-sat": Classical("cpsat", "ortools", ("tsp", "atsp", "tsptw", "tspdl", "vrptw"), "pip install ortools"),
+    "held-karp": Classical("held_karp", "numpy", ("tsp", "atsp", "tspdl"), "pip install numpy"),
+}
+
+REFERENCE: dict[str, str] = {  # problem -> the solver whose costs gaps are measured against
+    "tsp": "fast-tsp",
+    "atsp": "cp-sat",
+    "cvrp": "hygese",
+    "pctsp": "highs",
+    "tsptw": "pyvrp",
+    "tspdl": "cp-sat",
+    "vrptw": "cp-sat",
+}
+
+
+class SolverFailed(EgamError):
+    """A classical solver crashed or gave no answer."""
+
+
+def solve_classical(name: str, instance: Instance, seconds: float, seed: int = 0) -> Solution:
+    """Solve with the solver called `name` in about `seconds`; a proof may end it earlier."""
+    return solve_proven(name, instance, seconds, seed)[0]
+
+
+def solve_proven(name: str, instance: Instance, seconds: float, seed: int = 0) -> tuple[Solution, bool]:
+    """The solution, and whether the solver proved that there is none better.
+
+    Heuristics never do. Proven and yet not feasible means: proven that no solution keeps all rules.
+    """
+    if name not in SOLVERS:
+        raise BadInput(f"unknown solver '{name}'{nearest(name, list(SOLVERS))}; accepted: {', '.join(SOLVERS)}")
+    solver = SOLVERS[name]
+    if instance.problem not in solver.problems:
+        raise BadInput(f"{name} does not solve {instance.problem}; it solves {', '.join(solver.problems)}")
+    if not seconds > 0:
+        raise BadInput(f"seconds is {seconds:g}; a number above 0 is expected")
+    adapter = importlib.import_module(f"egam.solvers.{solver.module}")
+    if hasattr(adapter, "solve_proven"):
+        return adapter.solve_proven(instance, seconds, seed)
+    return adapter.solve(instance, seconds, seed), False
+
+
+def installed(name: str) -> bool:
+    """Is the package of this solver there? Nothing is imported to find out."""
+    return importlib.util.find_spec(SOLVERS[name].package) is not None
+
+
+def need(name: str) -> None:
+    """Raise the sentence that names the install line unless the solver's package is there."""
+    if not installed(name):
+        raise NotInstalled(f"{name} needs the package {SOLVERS[name].package}; install it with: {SOLVERS[name].pip}")
+
+
+def need_symmetric(name: str, instance: Instance) -> None:
+    """Raise unless every way costs the same in both directions."""
+    if instance.matrix is not None and not (instance.matrix == instance.matrix.T).all():
+        raise BadInput(f"{name} needs a symmetric matrix, but some way costs something else than its way back")

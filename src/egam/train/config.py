@@ -1,0 +1,160 @@
+"""Everything a training run can be told, as one dataclass: read from TOML, changed by `--set key=value`, written beside the run."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from egam.errors import BadInput, nearest
+
+PRESETS = Path(__file__).parent / "presets"
+SCHEDULES = ("warmup-cosine", "drop-last-tenth", "constant")
+PRECISIONS = ("float32", "bf16")
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    # what is learned
+    problem: str = "tsp"
+    variant: str = ""  # "": the problem's default
+    size: str = "20"  # one N, or a range "20-50" from which each batch draws its N
+    # the network (see nn/egam.py)
+    width: int = 128
+    heads: int = 8
+    hidden: int = 512
+    encoder_layers: int = 4
+    decoder_layers: int = 1
+    norm: str = "instance"
+    clip: float = 10.0  # α of the output's tanh
+    # REINFORCE
+    batch: int = 16  # instances per step, over all processes
+    m: int = 1  # turned or mirrored copies of each instance
+    n: int = 20  # sampled solutions of each copy
+    # how long: a number of steps, or a wall-clock budget that the learning-rate schedule follows too
+    steps: int = 0
+    minutes: float = 0.0
+    # Adam
+    lr: float = 3e-4
+    schedule: str = "warmup-cosine"
+    warmup: float = 0.02  # share of the run
+    final_lr: float = 0.02  # last learning rate as a share of lr
+    clip_norm: float = 1.0
+    # watching
+    report_every: int = 50  # steps
+    validate_every: int = 250  # steps
+    validation_count: int = 256
+    checkpoint_every: int = 250  # steps
+    # where and how
+    seed: int = 1
+    device: str = "cpu"
+    precision: str = "float32"  # bf16: automatic mixed precision
+    compile: bool = False
+    micro_batch: int = 0  # instances whose gradients are computed together; 0: what fits the cache
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Smallest and largest N."""
+        low, _, high = self.size.partition("-")
+        try:
+            pair = int(low), int(high or low)
+        except ValueError:
+            raise BadInput(f"size is '{self.size}'; a number (20) or a range (20-50) is accepted") from None
+        if pair[0] > pair[1] or pair[0] < 1:
+            raise BadInput(f"size is '{self.size}'; a range goes from a smaller to a larger number, both above 0")
+        return pair
+
+    def checked(self) -> TrainConfig:
+        """This config, or a sentence that says which key has a value that cannot be."""
+        _ = self.sizes
+        for key in ("width", "heads", "hidden", "encoder_layers", "decoder_layers", "batch", "m", "n", "report_every", "validate_every", "validation_count", "checkpoint_every"):
+            if getattr(self, key) < 1:
+                raise BadInput(f"{key} is {getattr(self, key)}; 1 or more is accepted")
+        if self.width % self.heads:
+            raise BadInput(f"width {self.width} is not a multiple of heads {self.heads}")
+        if self.m * self.n < 2:
+            raise BadInput(f"m·n is {self.m * self.n}; the baseline is a mean over m·n solutions, 2 or more are needed")
+        if self.lr <= 0 or not 0 <= self.warmup < 1 or not 0 <= self.final_lr <= 1 or self.clip_norm <= 0:
+            raise BadInput("lr and clip_norm must be above 0, warmup in [0, 1) and final_lr in [0, 1]")
+        if (self.steps > 0) == (self.minutes > 0):
+            raise BadInput(f"steps is {self.steps} and minutes is {self.minutes:g}; exactly one of them must be above 0")
+        for key, accepted in (("schedule", SCHEDULES), ("precision", PRECISIONS), ("norm", ("instance", "batch", "layer"))):
+            if getattr(self, key) not in accepted:
+                raise BadInput(f"{key} is '{getattr(self, key)}'; accepted: {', '.join(accepted)}")
+        return self
+
+    def lr_at(self, progress: float) -> float:
+        """The learning rate when a share `progress` in [0, 1] of the run is over."""
+        import math
+
+        if self.schedule == "constant":
+            return self.lr
+        if self.schedule == "drop-last-tenth":
+            return self.lr if progress < 0.9 else self.lr * 0.1
+        if progress < self.warmup:
+            return self.lr * max(progress / self.warmup, 0.01)
+        along = (progress - self.warmup) / (1 - self.warmup)
+        return self.lr * (self.final_lr + (1 - self.final_lr) * 0.5 * (1 + math.cos(math.pi * min(along, 1.0))))
+
+    def to_toml(self) -> str:
+        lines = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            text = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
+            lines.append(f"{field.name} = {text}")
+        return "\n".join(lines) + "\n"
+
+
+def read_config(path: str | Path) -> TrainConfig:
+    """A preset's name (`cpu`, `paper`) or a TOML file."""
+    source = Path(path)
+    if not source.exists() and (PRESETS / f"{path}.toml").exists():
+        source = PRESETS / f"{path}.toml"
+    try:
+        table = tomllib.loads(source.read_text())
+    except FileNotFoundError:
+        known = ", ".join(sorted(preset.stem for preset in PRESETS.glob("*.toml")))
+        raise BadInput(f"config '{path}' is neither a file nor a preset; presets: {known}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise BadInput(f"{source}: not readable as TOML: {error}") from None
+    return changed(TrainConfig(), table, str(source))
+
+
+def changed(config: TrainConfig, table: dict[str, Any], where: str) -> TrainConfig:
+    """The config with the given keys replaced, each value checked against the key's type."""
+    kinds = {field.name: type(getattr(config, field.name)) for field in fields(config)}
+    values = {}
+    for key, value in table.items():
+        if key not in kinds:
+            raise BadInput(f"{where}: unknown key '{key}'{nearest(key, list(kinds))}; accepted: {', '.join(kinds)}")
+        values[key] = _as(kinds[key], value, f"{where}: {key}")
+    return replace(config, **values)
+
+
+def with_settings(config: TrainConfig, settings: list[str]) -> TrainConfig:
+    """`--set key=value` arguments applied."""
+    table = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise BadInput(f"--set {setting}: key=value is expected")
+        table[key.strip()] = value.strip()
+    return changed(config, table, "--set")
+
+
+def _as(kind: type, value: Any, where: str) -> Any:
+    """`value` (of TOML's type, or a string from the command line) as the key's type."""
+    if kind is str and not isinstance(value, bool | float):
+        return str(value)
+    if kind is bool and (isinstance(value, bool) or value in ("true", "false")):
+        return value in (True, "true")
+    if kind in (int, float) and not isinstance(value, bool):
+        try:
+            number = kind(value)
+            if number == float(value):
+                return number
+        except (TypeError, ValueError):
+            pass
+    accepted = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}[kind]
+    raise BadInput(f"{where} is {value!r}; {accepted} is accepted")

@@ -1,0 +1,294 @@
+"""A training run from first step to last: schedule, validation, checkpoints, signals, several processes.
+
+A step is `reinforce_step` (reinforce.py) and one Adam update. All randomness follows from (seed, step), so that a checkpoint needs
+weights, Adam's moments and the step number, in one file that is replaced atomically: a run of a given number of steps that is killed
+and resumed equals one that was not, bit for bit. (With a wall-clock budget the learning rate follows the clock instead.)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import distributed
+
+from egam.decode.strategies import Decoding, decode
+from egam.errors import BadInput, EgamError
+from egam.nn.egam import EGAM, Shape
+from egam.nn.encoder import chunk_size
+from egam.problems import get_problem
+from egam.problems.base import Arrays, map_tensors
+from egam.train.config import TrainConfig, changed, read_config
+from egam.train.log import MetricsLog
+from egam.train.reinforce import Draw, StepReport, reinforce_step
+from egam.weights import load_model, load_state, read_tensors, save_model, write_atomically, write_tensors
+
+VALIDATION_SEED = 4321
+MICRO_CHUNKS = 4  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
+DIVERGED = 2.0  # times the untrained cost
+
+
+class Trainer:
+    """One run in one folder: config.toml, metrics.csv, model.safetensors + config.json, state.safetensors."""
+
+    def __init__(self, config: TrainConfig, folder: str | Path, say: Callable[[str], Any] = print):
+        self.config, self.folder, self.say = config.checked(), Path(folder), say
+        self.problem = get_problem(config.problem, config.variant)
+        self.rank, self.world = _join_processes()
+        if config.batch % self.world:
+            raise BadInput(f"batch {config.batch} is not a multiple of the {self.world} processes")
+        self.device = _device(config.device)
+        torch.manual_seed(config.seed)
+        shape = Shape(
+            config.width, config.heads, config.hidden, config.encoder_layers, config.decoder_layers, config.norm, config.clip
+        )
+        self.network = EGAM(self.problem.spec, shape).to(self.device)
+        if config.compile:
+            self.network.encoder.compile()
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.lr)
+        self.step, self.seconds, self.untrained = 0, 0.0, math.nan
+        self._stop: int | None = None
+
+    # ---- starting -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def fresh(cls, config: TrainConfig, folder: str | Path, init: str = "", say: Callable[[str], Any] = print) -> Trainer:
+        """A new run in a new folder, from random weights or from another run's (`init`)."""
+        folder = Path(folder)
+        if folder.exists() and any(folder.iterdir()):
+            raise BadInput(f"{folder}: exists already; name a new folder, or continue that run with --resume")
+        trainer = cls(config, folder, say)
+        trainer.problem.generate(np.random.default_rng(0), 1, config.sizes[0])  # explains a size that cannot be
+        if init:
+            other, problem, _ = load_model(init)
+            if problem.name != config.problem:
+                say(f"note: initial weights were trained on {problem.name}, this run is on {config.problem}")
+            load_state(trainer.network, other.state_dict(), init)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{folder}: cannot be created: {error.strerror}") from None
+        text = config.to_toml()
+        write_atomically(folder / "config.toml", lambda path: path.write_text(text) and None)  # type: ignore[arg-type]
+        return trainer
+
+    @classmethod
+    def resumed(cls, folder: str | Path, overrides: dict[str, Any] | None = None, say: Callable[[str], Any] = print) -> Trainer:
+        """The run of a folder, from its last checkpoint; `overrides` may lengthen it."""
+        folder = Path(folder)
+        if not (folder / "config.toml").exists():
+            raise BadInput(f"{folder}: holds no config.toml; the folder of an earlier `egam train` is expected")
+        trainer = cls(changed(read_config(folder / "config.toml"), overrides or {}, "resume"), folder, say)
+        if (folder / "state.safetensors").exists():
+            trainer._load_state()
+        return trainer
+
+    # ---- running ------------------------------------------------------------------------------------------------
+
+    def train(self) -> int:
+        """Run to the end, or to a signal; returns the signal's number, or 0."""
+        log = MetricsLog(self.folder, self.step, self.say) if self.rank == 0 else None
+        validation = self._validation_set()
+        began, earlier = time.perf_counter(), self.seconds
+        window: list[tuple[StepReport, float]] = []
+        window_began, window_seconds = time.perf_counter(), 0.0
+        with self._signals():
+            while self.progress < 1 and self._stop is None:
+                report, norm = self._one_step()
+                self.step += 1
+                self.seconds = earlier + time.perf_counter() - began
+                self._agree_on_time()
+                window.append((report, norm))
+                self._check(report, norm)
+                last = self.progress >= 1 or self._stop is not None
+                if self.step % self.config.report_every == 0 or last:
+                    window_seconds = time.perf_counter() - window_began
+                    row = self._row(window, window_seconds)
+                    if self.step % self.config.validate_every == 0 or last:
+                        row |= self._validate(validation)
+                    if log:
+                        log.write(row)
+                    window, window_began = [], time.perf_counter()
+                if self.step % self.config.checkpoint_every == 0 or last:
+                    self.save()
+        return self._stop or 0
+
+    @property
+    def progress(self) -> float:
+        """The share of the run that is over."""
+        if self.config.steps:
+            return self.step / self.config.steps
+        return self.seconds / (60 * self.config.minutes)
+
+    def _one_step(self) -> tuple[StepReport, float]:
+        config = self.config
+        self.network.train()
+        draw = Draw(config.seed, self.step, self.rank, self.world)
+        batch = self.problem.to_batch(draw.arrays(self.problem, config.batch, config.sizes))
+        batch = map_tensors(batch, lambda tensor: tensor.to(self.device))
+        self.optimizer.zero_grad(set_to_none=True)
+        report = reinforce_step(
+            self.network, self.problem, batch, draw, config.m, config.n, self._micro_batch(batch), self._autocast
+        )
+        self._add_up_gradients()
+        norm = float(torch.nn.utils.clip_grad_norm_(self.network.parameters(), config.clip_norm))
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.lr_at(self.progress)
+        if math.isfinite(norm):
+            self.optimizer.step()
+        return report, norm
+
+    def _micro_batch(self, batch: Any) -> int:
+        config, nodes = self.config, batch.travel.shape[1]
+        if config.norm == "batch" or self.device.type != "cpu":
+            return len(batch.travel) * config.m if config.micro_batch == 0 or config.norm == "batch" else config.micro_batch
+        rows = nodes * nodes if self.problem.spec.directed else nodes * (nodes + 1) // 2
+        return config.micro_batch or MICRO_CHUNKS * chunk_size(rows)
+
+    def _autocast(self) -> Any:
+        if self.config.precision == "bf16":
+            return torch.autocast(self.device.type, dtype=torch.bfloat16)
+        return nullcontext()
+
+    def _check(self, report: StepReport, norm: float) -> None:
+        """Stop a run that has gone wrong before it overwrites its last good checkpoint."""
+        objective = report.cost + report.penalty
+        if math.isnan(self.untrained):
+            self.untrained = objective
+        kept = f"the last good checkpoint is kept in {self.folder}" if (self.folder / "state.safetensors").exists() else "there was no checkpoint yet"
+        if not (math.isfinite(norm) and math.isfinite(report.loss)):
+            raise EgamError(f"step {self.step}: loss {report.loss:g}, gradient norm {norm:g}: training has become NaN or infinite; {kept}. Try a smaller lr")
+        if self.step > 100 and objective > DIVERGED * self.untrained:
+            raise EgamError(f"step {self.step}: cost {objective:.4g} is {DIVERGED:g} times that of the first step, {self.untrained:.4g}: training diverges; {kept}. Try a smaller lr")
+
+    # ---- watching -----------------------------------------------------------------------------------------------
+
+    def _validation_set(self) -> Arrays:
+        rng = np.random.default_rng([VALIDATION_SEED, self.config.sizes[1]])
+        return self.problem.generate(rng, self.config.validation_count, self.config.sizes[1])
+
+    def _validate(self, arrays: Arrays) -> dict[str, float]:
+        result = decode(self.network, self.problem, arrays, Decoding(), device=str(self.device))
+        solved = result.cost[result.feasible]
+        cost = float(solved.mean()) if len(solved) else math.nan
+        return {"validation_cost": cost, "validation_feasible": float(result.feasible.mean())}
+
+    def _row(self, window: list[tuple[StepReport, float]], seconds: float) -> dict[str, float]:
+        def mean(name: str) -> float:
+            return sum(getattr(report, name) for report, _ in window) / len(window)
+
+        return {
+            "step": self.step,
+            "minutes": self.seconds / 60,
+            "instances": self.step * self.config.batch,
+            "lr": self.optimizer.param_groups[0]["lr"],
+            "loss": mean("loss"),
+            "train_cost": mean("cost"),
+            "penalty": mean("penalty"),
+            "feasible": mean("feasible"),
+            "entropy": mean("entropy"),
+            "grad_norm": sum(norm for _, norm in window) / len(window),
+            "instances_per_second": len(window) * self.config.batch / seconds,
+        }
+
+    # ---- checkpoints --------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        if self.rank != 0:
+            return
+        tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
+        for index, moments in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"adam.{index}.{name}": torch.as_tensor(value) for name, value in moments.items()}
+        about = {"step": self.step, "seconds": self.seconds, "untrained": self.untrained}
+        write_tensors(self.folder / "state.safetensors", tensors, {"run": json.dumps(about)})
+        trained = {"steps": self.step, "minutes": self.seconds / 60, "instances": self.step * self.config.batch, "size": self.config.size}
+        save_model(self.folder, self.network, self.problem, trained)
+
+    def _load_state(self) -> None:
+        path = self.folder / "state.safetensors"
+        tensors, metadata = read_tensors(path)
+        try:
+            about = json.loads(metadata["run"])
+            self.step, self.seconds, self.untrained = int(about["step"]), float(about["seconds"]), float(about["untrained"])
+        except (KeyError, ValueError, TypeError):
+            raise BadInput(f"{path}: not a training state of ours: its header names no step") from None
+        prefix = "network."
+        weights = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+        load_state(self.network, weights, str(path))
+        state: dict[int, dict[str, Any]] = {}
+        for name, tensor in tensors.items():
+            if name.startswith("adam."):
+                _, index, key = name.split(".")
+                state.setdefault(int(index), {})[key] = tensor
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": state, "param_groups": groups})
+
+    # ---- signals and processes ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """SIGINT and SIGTERM end the run after the current step, with a checkpoint."""
+
+        def stop(number: int, frame: Any) -> None:
+            self._stop = number
+
+        try:
+            before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        except ValueError:  # not in the main thread: the caller handles signals
+            before = {}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _add_up_gradients(self) -> None:
+        """Sum gradients over processes; each already counts its share of the batch."""
+        if self.world == 1:
+            return
+        grads = [parameter.grad for parameter in self.network.parameters() if parameter.grad is not None]
+        flat = torch.cat([grad.flatten() for grad in grads])
+        distributed.all_reduce(flat)
+        at = 0
+        for grad in grads:
+            grad.copy_(flat[at : at + grad.numel()].view_as(grad))
+            at += grad.numel()
+
+    def _agree_on_time(self) -> None:
+        """With several processes, all stop at the same step: the first one's clock and any one's signal count."""
+        if self.world == 1:
+            return
+        clock = torch.tensor([self.seconds], dtype=torch.float64, device=self.device)
+        distributed.broadcast(clock, 0)
+        self.seconds = float(clock)
+        stop = torch.tensor([self._stop or 0], device=self.device)
+        distributed.all_reduce(stop, op=distributed.ReduceOp.MAX)
+        self._stop = int(stop) or None
+
+
+def _join_processes() -> tuple[int, int]:
+    """Rank and number of processes, as torchrun set them."""
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if world > 1 and not distributed.is_initialized():
+        distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    return (distributed.get_rank(), world) if world > 1 else (0, 1)
+
+
+def _device(name: str) -> torch.device:
+    try:
+        device = torch.device(name)
+        if device.type == "cuda" and "LOCAL_RANK" in os.environ and device.index is None:
+            device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"device '{name}' cannot be used here: {str(error).splitlines()[0]}") from None
+    return device
