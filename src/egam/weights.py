@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,29 +13,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from egam.errors import BadInput, EgamError
+from egam.errors import BadInput
+from egam.files import write_atomically
 from egam.nn.egam import EGAM, Shape
 from egam.problems import get_problem
 from egam.problems.base import Problem
 
 FORMAT = 1
-
-
-def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file beside `path`, then put it in place; on failure nothing is left or changed."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except (OSError, SafetensorError) as error:
-        raise EgamError(f"{path}: could not be written: {getattr(error, 'strerror', None) or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
@@ -81,7 +62,10 @@ def load_model(folder: str | Path) -> tuple[EGAM, Problem, dict[str, Any]]:
     tensors, _ = read_tensors(weights)
     found = hashlib.sha256(weights.read_bytes()).hexdigest()
     if found != config["sha256"]:
-        raise BadInput(f"{weights}: hash {found[:12]}… differs from config.json's {str(config['sha256'])[:12]}…; the file is damaged or foreign")
+        raise BadInput(
+            f"{weights}: hash {found[:12]}… differs from config.json's {str(config['sha256'])[:12]}…; "
+            "the file is damaged or foreign"
+        )
     problem = get_problem(config["problem"], config["variant"])
     network = EGAM(problem.spec, Shape(**config["shape"]))
     load_state(network, tensors, str(weights))
@@ -113,7 +97,9 @@ def _read_config(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or not keys <= set(config):
         raise BadInput(f"{path}: not a model description of ours; it must have {', '.join(sorted(keys))}")
     if config["format"] != FORMAT or config["network"] != "egam":
-        raise BadInput(f"{path}: format {config['format']} of network '{config['network']}'; format {FORMAT} of 'egam' is expected")
+        raise BadInput(
+            f"{path}: format {config['format']} of network '{config['network']}'; format {FORMAT} of 'egam' is expected"
+        )
     names = {field.name for field in fields(Shape)}
     if not isinstance(config["shape"], dict) or set(config["shape"]) != names:
         raise BadInput(f"{path}: shape must have exactly {', '.join(sorted(names))}")

@@ -16,13 +16,17 @@ def test_five_nodes():
     for action in ([1, 4], [2, 3], [3, 2], [4, 1]):
         state = problem.step(batch, state, torch.tensor([action]))
     assert state.done.all()
+    # The largest entry, .8, becomes sqrt(2): a unit is .8 / sqrt(2).
+    assert batch.unit.item() == pytest.approx(0.8 / np.sqrt(2))
     # 0-1-2-3-4-0: .2 + 4 x .1 = .6; the other way round .8 + 4 x .4 = 2.4
-    assert problem.cost(batch, state)[0].tolist() == pytest.approx([0.6, 2.4])
+    assert (problem.cost(batch, state)[0] * batch.unit).tolist() == pytest.approx([0.6, 2.4])
     assert problem.to_solution([3, 4, 0, 1, 2]).routes == ((1, 2, 3, 4),)
 
 
 def test_features():
-    features = ATSP().features(ATSP().to_batch({"matrix": MATRIX}))
+    features = ATSP().features(ATSP().to_batch({"matrix": MATRIX * np.sqrt(2) / 0.8}))  # a unit is 1
+    features.nodes *= 0.8 / np.sqrt(2)
+    features.edges *= 0.8 / np.sqrt(2)
     # out of 0: (.2 + .4 + .6 + .8) / 4; into 0: (.4 + .3 + .2 + .1) / 4
     assert features.nodes[0, 0].tolist() == pytest.approx([0, 0, 0.5, 0.25])
     # out of 1: (.4 + .1 + .2 + .3) / 4; into 1: (.2 + .4 + .3 + .2) / 4

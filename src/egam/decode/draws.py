@@ -1,7 +1,7 @@
 """Random numbers that belong to an instance, not to a batch.
 
-A draw is a hash of (seed, instance, rollout, step): the same on every run, for any batch size, in any order, on any device.
-The hash is SplitMix64's finaliser, written in wrapping 64-bit tensor arithmetic.
+A draw is a hash of (seed, instance, rollout, step): the same on every run, for any batch size, in any order, on any
+device. The hash is SplitMix64's finaliser, written in wrapping 64-bit tensor arithmetic.
 """
 
 from __future__ import annotations

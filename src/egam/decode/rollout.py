@@ -35,8 +35,13 @@ class Rollout:
     cost: Float[Tensor, "B S"]  # scaled units
     penalty: Float[Tensor, "B S"]  # 0 if feasible
     log_likelihood: Float[Tensor, "B S"]
-    entropy: Float[Tensor, "B"]  # mean over rollouts and decisions
+    entropy: Float[Tensor, B]  # mean over rollouts and decisions
     seen: View | None = None  # recorded views, [B, S, T, ...] in each field
+
+
+def log_softmax(logits: Tensor) -> Tensor:
+    """Log-probabilities, in single precision at least."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
 
 
 def choose(logits: Float[Tensor, "B S N"], uniform: Float[Tensor, "B S"] | None) -> Int[Tensor, "B S"]:
@@ -70,7 +75,7 @@ def roll_out(
         if bool(open_ends.any()):
             logits = network.step(prepared, view)
             action = choose(logits, None if keys is None else draws.uniforms(keys, number))
-            log_p = logits.float().log_softmax(-1)
+            log_p = log_softmax(logits)
             likelihood += log_p.gather(-1, action[..., None]).squeeze(-1)
             surprise += torch.where(log_p > -math.inf, -log_p.exp() * log_p, 0.0).sum(-1)
             decisions += open_ends
@@ -92,14 +97,17 @@ def roll_out(
 
 
 def _stack(views: list[View]) -> View:
-    return View(*(torch.stack([getattr(v, name) for v in views], 2) for name in ("current", "first", "context", "allowed")))
+    return View(
+        *(torch.stack([getattr(v, name) for v in views], 2) for name in ("current", "first", "context", "allowed"))
+    )
 
 
 def log_likelihood(network: Network, prepared: Any, rollout: Rollout) -> Float[Tensor, "B S"]:
     """log p(sequence) with gradients: every decision of every rollout in one pass, grouped by where it was taken.
 
-    A node other than 0 is left at most once, so that the decisions of S rollouts make at most S per node: groups of equal
-    size, each with its own row of edges. Node 0 may be left more often (CVRP's depot); its further decisions make one more group.
+    A node other than 0 is left at most once, so that the decisions of S rollouts make at most S per node: groups of
+    equal size, each with its own row of edges. Node 0 may be left more often (CVRP's depot); its further decisions
+    make one more group.
     """
     seen = rollout.seen
     assert seen is not None
@@ -108,7 +116,9 @@ def log_likelihood(network: Network, prepared: Any, rollout: Rollout) -> Float[T
     visit = torch.where(decides & (seen.current == 0), 1, 0).cumsum(-1) - 1  # how often node 0 decided before
     time = torch.arange(steps, device=decides.device).expand_as(decides)
     slot = torch.where(decides & ((seen.current > 0) | (visit == 0)), seen.current, nodes)  # nodes = nowhere
-    by_node = time.new_full((batch, rollouts, nodes + 1), -1).scatter_(2, slot, time)[..., :nodes]  # [B, S, N] step or -1
+    by_node = time.new_full((batch, rollouts, nodes + 1), -1).scatter_(2, slot, time)[
+        ..., :nodes
+    ]  # [B, S, N] step or -1
     total = _score(network, prepared, rollout, by_node.transpose(1, 2), nodes)
     again = int(visit.max()) if steps else 0
     if again > 0:
@@ -122,7 +132,7 @@ def _score(network: Network, prepared: Any, rollout: Rollout, step: Int[Tensor, 
     """[B, S] sum of the log-probabilities of the decisions taken at the given steps (-1: none)."""
     seen = rollout.seen
     assert seen is not None
-    batch, rollouts, steps, nodes = seen.allowed.shape
+    _, rollouts, steps, _ = seen.allowed.shape
     number = torch.arange(rollouts, device=step.device)
     at = (number * steps + step.clamp(min=0)).flatten(1)  # [B, G·S] index into S·T
 
@@ -133,6 +143,6 @@ def _score(network: Network, prepared: Any, rollout: Rollout, step: Int[Tensor, 
 
     view = View(pick(seen.current), pick(seen.first), pick(seen.context), pick(seen.allowed))
     action = pick(rollout.sequence[..., 1:])
-    log_p = network.score(prepared, view, groups).float().log_softmax(-1)  # [B, G·S, N]
+    log_p = log_softmax(network.score(prepared, view, groups))  # [B, G·S, N]
     taken = log_p.gather(-1, action[..., None]).squeeze(-1).view_as(step)
     return torch.where(step >= 0, taken, 0.0).sum(1)

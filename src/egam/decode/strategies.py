@@ -1,10 +1,10 @@
-"""Ways to decode: greedy, n samples, symmetric copies × samples, all starts; the best solution of each instance is kept.
+"""Ways to decode: greedy, n samples, symmetric copies × samples, all starts; each instance keeps its best solution.
 
     greedy      one rollout (from node 0)            sample:n    n sampled rollouts
     8xn         8 symmetric copies × n samples       8xgreedy    8 symmetric copies, greedy
     starts      greedy from every node (TSP)         8xstarts    the same on 8 copies
-Any number of instances goes through in batches that keep within a memory limit. Draws belong to the instance (draws.py), so that the
-size of a batch changes an answer only through float rounding.
+Any number of instances goes through in batches that keep within a memory limit. Draws belong to the instance
+(draws.py), so that the size of a batch changes an answer only through float rounding.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Decoding:
         if rest == "starts":
             return cls(copies, all_starts=True)
         number = rest.removeprefix("sample:") if copies == 1 else rest
-        if number == rest and copies == 1 or not number.isdigit() or int(number) < 1:
+        if (number == rest and copies == 1) or not number.isdigit() or int(number) < 1:
             raise BadInput(f"decoding '{text}' is unknown; accepted: {FORMS}, with N of 1 or more")
         return cls(copies, samples=int(number))
 
@@ -78,7 +78,9 @@ def decode(
 ) -> Decoded:
     """Solve all instances; `progress` is told after each batch how many it held."""
     if decoding.all_starts and not problem.spec.context_first:
-        raise BadInput(f"decoding from all starts: {problem.name} begins at node 0; accepted: {FORMS.split(', starts')[0]}")
+        raise BadInput(
+            f"decoding from all starts: {problem.name} begins at node 0; accepted: {FORMS.split(', starts')[0]}"
+        )
     count = len(next(iter(arrays.values())))
     nodes = _nodes(arrays)
     size = batch_size or batch_within(memory_gib, nodes, decoding, network.shape.width)

@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from egam.nn.products import mixture, scores
 from egam.nn.triangle import Triangle, fold_pairs
 
 
@@ -71,11 +72,11 @@ def _per_head(x: Float[Tensor, "*B H I"], weights: Float[Tensor, "H I J"]) -> Fl
     return torch.bmm(rows, weights).transpose(0, 1).contiguous().unflatten(0, x.shape[:-2])
 
 
-def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
+def masked_softmax(score: Tensor, allowed: Tensor | None) -> Tensor:
     """Softmax over the last dimension, with 0 where not allowed."""
     if allowed is not None:
-        scores = scores.masked_fill(~allowed, -math.inf)
-    return scores.softmax(-1)
+        score = score.masked_fill(~allowed, -math.inf)
+    return score.softmax(-1)
 
 
 # ---- textbook ---------------------------------------------------------------------------------------------------
@@ -89,8 +90,7 @@ def attend(
 ) -> Float[Tensor, "*B M D"]:
     """MHA(x, y): every x looks at every y of its group."""
     q, k, v = (mha.split(z @ w.T).transpose(-2, -3) for z, w in ((x, mha.query), (y, mha.key), (y, mha.value)))
-    scores = q @ k.transpose(-1, -2) * mha.scale  # [*B, H, M, N]
-    weights = masked_softmax(scores, None if allowed is None else allowed.unsqueeze(-3))
+    weights = masked_softmax(q @ k.transpose(-1, -2) * mha.scale, None if allowed is None else allowed.unsqueeze(-3))
     return (weights @ v).transpose(-2, -3).flatten(-2) @ mha.output.T
 
 
@@ -132,9 +132,8 @@ def fast_node_edge(
 ) -> Float[Tensor, "B N H D"]:
     """Key folded into the query (`MultiHead.askers`); the raw edges are averaged, and projected after that, once
     per node, by `MultiHead.gathered`."""
-    scores = (edges @ askers.transpose(-1, -2)).transpose(-1, -2)  # [B, N, H, N]
-    weights = masked_softmax(scores, None if adjacency is None else adjacency[:, :, None, :])
-    return weights @ edges
+    weights = masked_softmax(scores(askers, edges), None if adjacency is None else adjacency[:, :, None, :])
+    return mixture(weights, edges)  # [B, N, H, D]
 
 
 def fast_edge_node(
@@ -145,12 +144,12 @@ def fast_edge_node(
 ) -> Float[Tensor, "B M D"]:
     """Undirected, e_ij = e_ji; the result lives on the triangle i <= j.
 
-    With S_ij[h] = e_ij · A_i[h] (`MultiHead.scorers`) the weight of end i is a_ij = sigmoid(S_ij - S_ji), that of end j is
-    a_ji = 1 - a_ij, and the update is T_ij + T_ji with T_ij = Σ_h a_ij[h] P_i[h] (`MultiHead.payloads`).
+    With S_ij[h] = e_ij · A_i[h] (`MultiHead.scorers`) the weight of end i is a_ij = sigmoid(S_ij - S_ji), that of end
+    j is a_ji = 1 - a_ij, and the update is T_ij + T_ji with T_ij = Σ_h a_ij[h] P_i[h] (`MultiHead.payloads`).
     """
-    scores = edges @ scorers.transpose(-1, -2)  # [B, N, N, H]
-    weights = torch.sigmoid(scores - scores.transpose(1, 2))
-    return fold_pairs(weights @ payloads, triangle)
+    score = scores(edges, scorers)  # [B, N, N, H]
+    weights = torch.sigmoid(score - score.transpose(1, 2))
+    return fold_pairs(mixture(weights, payloads), triangle)
 
 
 def fast_edge_node_directed(
@@ -159,8 +158,8 @@ def fast_edge_node_directed(
     edges: Float[Tensor, "B N N D"],
 ) -> Float[Tensor, "B N N D"]:
     """Two scorers and two payloads, of start and end; the end's are applied to columns."""
-    from_start = edges @ scorers[0].transpose(-1, -2)  # [B, N, N, H] indexed i, j
-    from_end = edges.transpose(1, 2) @ scorers[1].transpose(-1, -2)  # indexed j, i
+    from_start = scores(edges, scorers[0])  # [B, N, N, H] indexed i, j
+    from_end = scores(edges.transpose(1, 2).contiguous(), scorers[1])  # indexed j, i
     weights = torch.sigmoid(from_start - from_end.transpose(1, 2))
-    at_end = (1 - weights).transpose(1, 2) @ payloads[1]  # indexed j, i
-    return weights @ payloads[0] + at_end.transpose(1, 2)
+    at_end = mixture((1 - weights).transpose(1, 2), payloads[1])  # indexed j, i
+    return mixture(weights, payloads[0]) + at_end.transpose(1, 2)

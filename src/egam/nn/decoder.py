@@ -6,14 +6,17 @@
     n_c = FF(ñ_c) + ñ_c
     u_j = α tanh(q_c · k_j / sqrt(D)),  q_c = W_q n_c,  k_j = W_k e_current,j   eq. outpre
 The textbook form is `textbook`. The fast form folds every key, value and output map into the nodes (once per
-instance) or into the context, so that edges are only ever read, never projected. It works on groups of queries that look at the same
-row of edges: a rollout step has one query per group, the scoring pass of training has all S rollouts (see `score`).
+instance) or into the context, so that edges are only ever read, never projected. It works on groups of queries that
+look at the same row of edges: a rollout step has one query per group, the scoring pass of training has all S rollouts
+(see `score`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -21,17 +24,18 @@ from torch import Tensor, nn
 
 from egam.nn.attention import MultiHead, attend
 from egam.nn.encoder import Encoded, FeedForward
+from egam.nn.products import mixture, scores
 from egam.problems.base import Spec
 
 
 @dataclass
 class View:
-    """What the decoder is told about S rollouts of B instances at one step."""
+    """What the decoder is told about S rollouts of B instances, at one step ([B, S]) or at all T ([B, S, T])."""
 
-    current: Int[Tensor, "B S"]
-    first: Int[Tensor, "B S"]
-    context: Float[Tensor, "B S Fc"]
-    allowed: Bool[Tensor, "B S N"]
+    current: Int[Tensor, B * S]
+    first: Int[Tensor, B * S]
+    context: Float[Tensor, "B *S Fc"]
+    allowed: Bool[Tensor, "B *S N"]
 
 
 @dataclass
@@ -45,6 +49,11 @@ class Prepared:
     payloads: list[Float[Tensor, "B HN D"]]
     to_logits: Float[Tensor, "D D"]  # W_qᵀ W_k / sqrt(D)
 
+    @cached_property
+    def turned(self) -> Float[Tensor, "B N D N"]:
+        """Each node's edges as columns: the right operand of a step's products (see products.py)."""
+        return self.encoded.edges.transpose(2, 3).contiguous()
+
 
 class DecoderLayer(nn.Module):
     def __init__(self, width: int, heads: int, hidden: int):
@@ -55,13 +64,15 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
+    layers: Sequence[DecoderLayer]
+
     def __init__(
         self, spec: Spec, width: int = 128, heads: int = 8, hidden: int = 512, layers: int = 1, clip: float = 10.0
     ):
         super().__init__()
         self.width, self.clip, self.context_first = width, clip, spec.context_first
         self.context = nn.Linear(width * (1 + spec.context_first) + spec.context_features, width)
-        self.layers = nn.ModuleList(DecoderLayer(width, heads, hidden) for _ in range(layers))
+        self.layers = nn.ModuleList(DecoderLayer(width, heads, hidden) for _ in range(layers))  # type: ignore[assignment]
         self.out_query = nn.Parameter(torch.empty(width, width))
         self.out_key = nn.Parameter(torch.empty(width, width))
         for weight in (self.out_query, self.out_key):
@@ -85,8 +96,8 @@ class Decoder(nn.Module):
             context = attend(layer.edge, context[..., None, :], edges, allowed[..., None, :]).squeeze(-2) + context
             context = layer.ff(context)
         query, keys = context @ self.out_query.T, edges @ self.out_key.T
-        scores = (keys @ query[..., None]).squeeze(-1) / math.sqrt(self.width)
-        return (self.clip * torch.tanh(scores)).masked_fill(~allowed, -math.inf)
+        compatibility = (keys @ query[..., None]).squeeze(-1) / math.sqrt(self.width)
+        return (self.clip * torch.tanh(compatibility)).masked_fill(~allowed, -math.inf)
 
     # ---- fast ---------------------------------------------------------------------------------------------------
 
@@ -118,13 +129,15 @@ class Decoder(nn.Module):
         if encoded.adjacency is not None:
             allowed = allowed & encoded.adjacency.flatten(0, 1).index_select(0, row).view_as(allowed)
         context = self._add_numbers(context, view.context[:, :, None])
-        return self._logits(prepared, context, edges, allowed[:, :, None]).squeeze(2)
+        turned = prepared.turned.flatten(0, 1).index_select(0, row)  # [B·S, D, N]
+        return self._logits(prepared, context, edges, lambda x: torch.bmm(x, turned), allowed[:, :, None]).squeeze(2)
 
     def score(self, prepared: Prepared, view: View, groups: int) -> Float[Tensor, "B GQ N"]:
         """Logits of many decisions at once, ordered so that the decisions of group g all stand at node g.
 
-        `view` has S = G·Q decisions per instance, group-major: with `groups` = N, current is 0 0 .. 1 1 .. N-1, so that group g
-        reads row g of the edges and nothing is gathered; with `groups` = 1 all decisions stand at node 0.
+        `view` has S = G·Q decisions per instance, group-major: with `groups` = N, current is 0 0 .. 1 1 .. N-1, so
+        that group g reads row g of the edges and nothing is gathered; with `groups` = 1 all decisions stand at node
+        0.
         """
         encoded = prepared.encoded
         batch, decisions = view.current.shape
@@ -139,7 +152,7 @@ class Decoder(nn.Module):
             allowed = allowed & encoded.adjacency[:, :groups, None]
             allowed = allowed | ~allowed.any(-1, keepdim=True)  # a slot without a decision must not become NaN
         edges = encoded.edges[:, :groups].flatten(0, 1)  # [B·G, N, D]
-        return self._logits(prepared, context, edges, allowed).flatten(1, 2)
+        return self._logits(prepared, context, edges, lambda x: scores(x, edges), allowed).flatten(1, 2)
 
     def _add_numbers(self, context: Tensor, numbers: Tensor) -> Tensor:
         if numbers.shape[-1] == 0:
@@ -151,22 +164,22 @@ class Decoder(nn.Module):
         prepared: Prepared,
         context: Float[Tensor, "B G Q D"],
         edges: Float[Tensor, "BG N D"],
+        look: Callable[[Tensor], Tensor],  # [B·G, R, D] -> [B·G, R, N]: products with each group's edges
         allowed: Bool[Tensor, "B G Q N"],
     ) -> Float[Tensor, "B G Q N"]:
         batch, groups, queries, width = context.shape
-        nodes = edges.shape[1]
+        nodes, decisions = edges.shape[1], groups * queries
         bias = torch.zeros_like(allowed, dtype=edges.dtype).masked_fill_(~allowed, -math.inf)
+        per_group = (batch * groups, queries, -1, nodes)
+        flat = context.reshape(batch, decisions, width)
         for number, layer in enumerate(self.layers):
-            flat = context.reshape(batch, groups * queries, width)
-            scores = torch.bmm(flat, prepared.scorers[number]).view(batch, groups * queries, -1, nodes)
-            weights = (scores + bias.view(batch, groups * queries, 1, nodes)).softmax(-1)
+            score = torch.bmm(flat, prepared.scorers[number]).view(batch, decisions, -1, nodes)
+            weights = (score + bias.view(batch, decisions, 1, nodes)).softmax(-1)
             flat = torch.baddbmm(flat, weights.flatten(2), prepared.payloads[number])
             asks = layer.edge.askers(flat).view(batch * groups, -1, width)  # [B·G, Q·H, D]
-            scores = torch.bmm(edges, asks.transpose(1, 2)).transpose(1, 2)  # [B·G, Q·H, N]
-            scores = scores.view(batch * groups, queries, -1, nodes) + bias.view(batch * groups, queries, 1, nodes)
-            mixed = torch.bmm(scores.softmax(-1).flatten(1, 2), edges)  # [B·G, Q·H, D]
-            flat = layer.edge.gathered(mixed.view(batch, groups * queries, -1, width)) + flat
-            context = layer.ff.fast(flat)
-        query = (context @ prepared.to_logits).view(batch * groups, queries, width)
-        scores = torch.bmm(edges, query.transpose(1, 2)).transpose(1, 2)
-        return (self.clip * torch.tanh(scores)).view(batch, groups, queries, nodes) + bias
+            score = look(asks).reshape(per_group) + bias.view(batch * groups, queries, 1, nodes)
+            mixed = mixture(score.softmax(-1).flatten(1, 2), edges)  # [B·G, Q·H, D]
+            flat = layer.edge.gathered(mixed.view(batch, decisions, -1, width)) + flat
+            flat = layer.ff.fast(flat)
+        query = (flat @ prepared.to_logits).view(batch * groups, queries, width)
+        return (self.clip * torch.tanh(look(query))).reshape(batch, groups, queries, nodes) + bias

@@ -32,10 +32,13 @@ class Shape:
         return asdict(self)
 
 
+PAPER = Shape()
+
+
 class EGAM(nn.Module):
     """Extended graph attention model, arXiv 2601.21281."""
 
-    def __init__(self, spec: Spec, shape: Shape = Shape()):
+    def __init__(self, spec: Spec, shape: Shape = PAPER):
         super().__init__()
         self.spec, self.shape = spec, shape
         self.encoder = Encoder(spec, shape.width, shape.heads, shape.hidden, shape.encoder_layers, shape.norm)

@@ -5,12 +5,14 @@ One layer, in the paper's order:
     ẽ  = MHA(e, [n̂_i, n̂_j]) + e                edge-node
     ñ  = MHA(n̂, [ẽ_i1 .. ẽ_iN]) + n̂            node-edge
     e' = Norm(FF(Norm(ẽ)) + Norm(ẽ)),  n' = Norm(FF(Norm(ñ)) + Norm(ñ))
-`textbook=True` runs exactly these lines on all N² edges. Otherwise undirected edges live on the triangle i <= j, attention takes its
-fast form, and the batch goes through in chunks that stay in the processor's cache. Same parameters, same output.
+`textbook=True` runs exactly these lines on all N² edges. Otherwise undirected edges live on the triangle i <= j,
+attention takes its fast form, and the batch goes through in chunks that stay in the processor's cache. Same
+parameters, same output.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -94,7 +96,9 @@ class EncoderLayer(nn.Module):
         nodes = self.node_norm_out(self.node_ff(self.node_norm_in(nodes)))
         return nodes, rows.view_as(edges)
 
-    def fast(self, nodes: Tensor, rows: Tensor, adjacency: Tensor | None, triangle: Triangle | None) -> tuple[Tensor, Tensor]:
+    def fast(
+        self, nodes: Tensor, rows: Tensor, adjacency: Tensor | None, triangle: Triangle | None
+    ) -> tuple[Tensor, Tensor]:
         """nodes [B, N, D], edges [B, M, D] as rows of the triangle, or of the full table if directed -> the same.
 
         What belongs to nodes is done for the whole batch, what belongs to edges chunk by chunk.
@@ -156,11 +160,15 @@ class EndTables:
 
 
 class Encoder(nn.Module):
-    def __init__(self, spec: Spec, width: int = 128, heads: int = 8, hidden: int = 512, layers: int = 4, norm: str = "instance"):
+    layers: Sequence[EncoderLayer]
+
+    def __init__(
+        self, spec: Spec, width: int = 128, heads: int = 8, hidden: int = 512, layers: int = 4, norm: str = "instance"
+    ):
         super().__init__()
         self.directed, self.norm = spec.directed, norm
         self.input = InputEmbedding(spec, width)
-        self.layers = nn.ModuleList(EncoderLayer(width, heads, hidden, norm, spec.directed) for _ in range(layers))
+        self.layers = nn.ModuleList(EncoderLayer(width, heads, hidden, norm, spec.directed) for _ in range(layers))  # type: ignore[assignment]
 
     def forward(self, features: Features, textbook: bool = False) -> Encoded:
         nodes = self.input.nodes(features)

@@ -1,7 +1,8 @@
 """Instance, batch and layer norm over the rows of [B, M, D], affine, with rows that may count more than once.
 
-`share` is the weight of a row in mean and variance (see triangle.py: twice as much off the diagonal as on it), so that norms on
-the triangle equal norms over all N² edges. Instance norm has its own gradient: half the passes over memory of autograd's.
+`share` is the weight of a row in mean and variance (see triangle.py: twice as much off the diagonal as on it), so
+that norms on the triangle equal norms over all N² edges. Instance norm has its own gradient: half the passes over
+memory of autograd's.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ KINDS = ("instance", "batch", "layer")
 
 
 class Norm(nn.Module):
+    running_mean: Tensor  # of batch norm
+    running_var: Tensor
+
     def __init__(self, width: int, kind: str = "instance", momentum: float = 0.1):
         super().__init__()
         if kind not in KINDS:
@@ -34,6 +38,9 @@ class Norm(nn.Module):
         return self.kind == "instance"
 
     def forward(self, x: Float[Tensor, "B M D"], share: Float[Tensor, " M"] | None = None) -> Float[Tensor, "B M D"]:
+        if torch.is_autocast_enabled(x.device.type):  # statistics want more than half precision
+            with torch.autocast(x.device.type, enabled=False):
+                return self(x.float(), share)
         if self.kind == "layer":
             return nn.functional.layer_norm(x, x.shape[-1:], self.weight, self.bias, EPSILON)
         share = x.new_full((x.shape[1],), 1 / x.shape[1]) if share is None else share.to(x.dtype)

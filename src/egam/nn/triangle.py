@@ -1,7 +1,7 @@
 """Undirected edges stored once: rows i <= j of an N x N table, and exact ways to and from the full table.
 
-`unfold` mirrors the triangle into the full table; `fold_pairs` adds the two halves of a full table, X_ij + X_ji. They are
-(up to the diagonal) each other's gradient, so both directions are row gathers and nothing is scattered.
+`unfold` mirrors the triangle into the full table; `fold_pairs` adds the two halves of a full table, X_ij + X_ji. They
+are (up to the diagonal) each other's gradient, so both directions are row gathers and nothing is scattered.
 Statistics over all N² edges count a row of the triangle twice, except on the diagonal.
 """
 

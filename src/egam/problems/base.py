@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from egam.errors import BadInput
-from egam.instance import PER_NODE, SCALARS, Instance
+from egam.instance import KINDS, PER_NODE, SCALARS, Instance
 from egam.solution import Solution
 
 Arrays = dict[str, np.ndarray]  # field of Instance -> [B, ...] values in raw units
@@ -73,6 +73,10 @@ class Problem(Protocol):
     @property
     def variant(self) -> str: ...
     @property
+    def unit(self) -> float:
+        """Raw length that the literature counts as 1."""
+
+    @property
     def spec(self) -> Spec: ...
 
     def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
@@ -124,6 +128,13 @@ def distances(coords: Float[Tensor, "B N 2"]) -> Float[Tensor, "B N N"]:
 def gather_nodes(values: Float[Tensor, "B N"], nodes: Int[Tensor, "B S"]) -> Float[Tensor, "B S"]:
     """values[b, nodes[b, s]]"""
     return values.gather(1, nodes)
+
+
+def paper_cost(problem: Problem, batch: Batch, cost: Float[Tensor, "B S"]) -> Float[Tensor, "B S"]:
+    """Scaled costs in the literature's units."""
+    if KINDS[problem.name].cost == "unserved":
+        return cost
+    return cost * batch.unit[:, None] / problem.unit
 
 
 def travelled(travel: Float[Tensor, "B N N"], origin: Int[Tensor, "B S"], target: Int[Tensor, "B S"]) -> Tensor:

@@ -8,6 +8,7 @@ triangle inequality a late visit never helps.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,7 @@ def _shortest(travel: np.ndarray) -> np.ndarray:
 
 def _hint(model: Any, solution: Solution, arcs: dict[tuple[int, int], Any]) -> None:
     nodes = [0, *solution.visits, 0]
-    used = set(zip(nodes, nodes[1:], strict=False))
+    used = set(pairwise(nodes))
     if used <= set(arcs):
         for arc, literal in arcs.items():
             model.add_hint(literal, arc in used)

@@ -1,4 +1,4 @@
-"""Everything a training run can be told, as one dataclass: read from TOML, changed by `--set key=value`, written beside the run."""
+"""Everything a training run can be told, as one dataclass: read from TOML, changed by `--set key=value`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,20 @@ class TrainConfig:
     def checked(self) -> TrainConfig:
         """This config, or a sentence that says which key has a value that cannot be."""
         _ = self.sizes
-        for key in ("width", "heads", "hidden", "encoder_layers", "decoder_layers", "batch", "m", "n", "report_every", "validate_every", "validation_count", "checkpoint_every"):
+        for key in (
+            "width",
+            "heads",
+            "hidden",
+            "encoder_layers",
+            "decoder_layers",
+            "batch",
+            "m",
+            "n",
+            "report_every",
+            "validate_every",
+            "validation_count",
+            "checkpoint_every",
+        ):
             if getattr(self, key) < 1:
                 raise BadInput(f"{key} is {getattr(self, key)}; 1 or more is accepted")
         if self.width % self.heads:
@@ -78,8 +91,14 @@ class TrainConfig:
         if self.lr <= 0 or not 0 <= self.warmup < 1 or not 0 <= self.final_lr <= 1 or self.clip_norm <= 0:
             raise BadInput("lr and clip_norm must be above 0, warmup in [0, 1) and final_lr in [0, 1]")
         if (self.steps > 0) == (self.minutes > 0):
-            raise BadInput(f"steps is {self.steps} and minutes is {self.minutes:g}; exactly one of them must be above 0")
-        for key, accepted in (("schedule", SCHEDULES), ("precision", PRECISIONS), ("norm", ("instance", "batch", "layer"))):
+            raise BadInput(
+                f"steps is {self.steps} and minutes is {self.minutes:g}; exactly one of them must be above 0"
+            )
+        for key, accepted in (
+            ("schedule", SCHEDULES),
+            ("precision", PRECISIONS),
+            ("norm", ("instance", "batch", "layer")),
+        ):
             if getattr(self, key) not in accepted:
                 raise BadInput(f"{key} is '{getattr(self, key)}'; accepted: {', '.join(accepted)}")
         return self
@@ -101,7 +120,13 @@ class TrainConfig:
         lines = []
         for field in fields(self):
             value = getattr(self, field.name)
-            text = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
+            text = (
+                f'"{value}"'
+                if isinstance(value, str)
+                else str(value).lower()
+                if isinstance(value, bool)
+                else repr(value)
+            )
             lines.append(f"{field.name} = {text}")
         return "\n".join(lines) + "\n"
 

@@ -3,9 +3,9 @@
     for m turned or mirrored copies of each instance, n sampled solutions each:
     b(s) = mean of the m·n costs,   ∇L = mean of (C - b(s)) ∇ log p(solution)
 Sample first, score after: the network encodes with gradients once, rolls out without, and one parallel pass gives the
-log-probabilities of all finished rollouts. Encoding and scoring go through in micro-batches that stay in the processor's cache; their gradients add up
-to the batch's. All randomness is a function of (seed, step, instance), so that neither the split into micro-batches nor into processes
-changes what is drawn.
+log-probabilities of all finished rollouts. Encoding and scoring go through in micro-batches that stay in the
+processor's cache; their gradients add up to the batch's. All randomness is a function of (seed, step, instance), so
+that neither the split into micro-batches nor into processes changes what is drawn.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torch import Tensor
 
 from egam.decode import draws
 from egam.decode.rollout import Network, Rollout, log_likelihood, roll_out
-from egam.problems.base import Arrays, Features, Problem, map_tensors
+from egam.problems.base import Arrays, Features, Problem, map_tensors, paper_cost
 from egam.problems.symmetry import repeat, rotate_reflect
 
 
@@ -50,7 +50,8 @@ class Draw:
 @dataclass
 class StepReport:
     loss: float
-    cost: float  # mean, in scaled units
+    objective: float  # mean of what is minimised: cost and penalty, in scaled units
+    cost: float  # mean, in the literature's units
     penalty: float
     feasible: float  # share of sampled solutions
     entropy: float  # mean per decision, in nats
@@ -98,7 +99,15 @@ def reinforce_step(
 
     with autocast():
         encoded = [network.encode(_part(features, part)) for part in parts]  # with gradients
-        rollout = _sample(network, problem, copies, encoded, draws.keys(draw.seed, instances, torch.arange(m * n, device=device)), m, n)
+        rollout = _sample(
+            network,
+            problem,
+            copies,
+            encoded,
+            draws.keys(draw.seed, instances, torch.arange(m * n, device=device)),
+            m,
+            n,
+        )
     objective = rollout.cost + rollout.penalty
     advantage = advantages(objective, m)
     weight = advantage / (objective.numel() * draw.world)
@@ -113,14 +122,17 @@ def reinforce_step(
         encoded[number] = None
     return StepReport(
         loss=loss,
-        cost=float(rollout.cost.mean()),
+        objective=float(objective.mean()),
+        cost=float(paper_cost(problem, copies, rollout.cost).mean()),
         penalty=float(rollout.penalty.mean()),
         feasible=float((rollout.penalty == 0).float().mean()),
         entropy=float(rollout.entropy.mean()),
     )
 
 
-def _sample(network: Network, problem: Problem, copies: Any, encoded: list[Any], keys: Tensor, m: int, n: int) -> Rollout:
+def _sample(
+    network: Network, problem: Problem, copies: Any, encoded: list[Any], keys: Tensor, m: int, n: int
+) -> Rollout:
     """n sampled rollouts of each copy. `keys` [B, m·n] -> copy-major [m·B, n]."""
     copy_keys = keys.view(-1, m, n).transpose(0, 1).flatten(0, 1)
     with torch.no_grad():

@@ -1,8 +1,9 @@
 """A training run from first step to last: schedule, validation, checkpoints, signals, several processes.
 
-A step is `reinforce_step` (reinforce.py) and one Adam update. All randomness follows from (seed, step), so that a checkpoint needs
-weights, Adam's moments and the step number, in one file that is replaced atomically: a run of a given number of steps that is killed
-and resumed equals one that was not, bit for bit. (With a wall-clock budget the learning rate follows the clock instead.)
+A step is `reinforce_step` (reinforce.py) and one Adam update. All randomness follows from (seed, step), so that a
+checkpoint needs weights, Adam's moments and the step number, in one file that is replaced atomically: a run of a
+given number of steps that is killed and resumed equals one that was not, bit for bit. (With a wall-clock budget the
+learning rate follows the clock instead.)
 """
 
 from __future__ import annotations
@@ -49,7 +50,13 @@ class Trainer:
         self.device = _device(config.device)
         torch.manual_seed(config.seed)
         shape = Shape(
-            config.width, config.heads, config.hidden, config.encoder_layers, config.decoder_layers, config.norm, config.clip
+            config.width,
+            config.heads,
+            config.hidden,
+            config.encoder_layers,
+            config.decoder_layers,
+            config.norm,
+            config.clip,
         )
         self.network = EGAM(self.problem.spec, shape).to(self.device)
         if config.compile:
@@ -61,7 +68,9 @@ class Trainer:
     # ---- starting -----------------------------------------------------------------------------------------------
 
     @classmethod
-    def fresh(cls, config: TrainConfig, folder: str | Path, init: str = "", say: Callable[[str], Any] = print) -> Trainer:
+    def fresh(
+        cls, config: TrainConfig, folder: str | Path, init: str = "", say: Callable[[str], Any] = print
+    ) -> Trainer:
         """A new run in a new folder, from random weights or from another run's (`init`)."""
         folder = Path(folder)
         if folder.exists() and any(folder.iterdir()):
@@ -77,25 +86,28 @@ class Trainer:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"{folder}: cannot be created: {error.strerror}") from None
-        text = config.to_toml()
-        write_atomically(folder / "config.toml", lambda path: path.write_text(text) and None)  # type: ignore[arg-type]
+        trainer._write_config()
         return trainer
 
     @classmethod
-    def resumed(cls, folder: str | Path, overrides: dict[str, Any] | None = None, say: Callable[[str], Any] = print) -> Trainer:
+    def resumed(
+        cls, folder: str | Path, overrides: dict[str, Any] | None = None, say: Callable[[str], Any] = print
+    ) -> Trainer:
         """The run of a folder, from its last checkpoint; `overrides` may lengthen it."""
         folder = Path(folder)
         if not (folder / "config.toml").exists():
             raise BadInput(f"{folder}: holds no config.toml; the folder of an earlier `egam train` is expected")
         trainer = cls(changed(read_config(folder / "config.toml"), overrides or {}, "resume"), folder, say)
+        if overrides:
+            trainer._write_config()
         if (folder / "state.safetensors").exists():
             trainer._load_state()
         return trainer
 
     # ---- running ------------------------------------------------------------------------------------------------
 
-    def train(self) -> int:
-        """Run to the end, or to a signal; returns the signal's number, or 0."""
+    def train(self, on_step: Callable[[Trainer], Any] = lambda trainer: None) -> int:
+        """Run to the end, or to a signal; returns the signal's number, or 0. `on_step` is called after every step."""
         log = MetricsLog(self.folder, self.step, self.say) if self.rank == 0 else None
         validation = self._validation_set()
         began, earlier = time.perf_counter(), self.seconds
@@ -120,6 +132,7 @@ class Trainer:
                     window, window_began = [], time.perf_counter()
                 if self.step % self.config.checkpoint_every == 0 or last:
                     self.save()
+                on_step(self)
         return self._stop or 0
 
     @property
@@ -150,7 +163,11 @@ class Trainer:
     def _micro_batch(self, batch: Any) -> int:
         config, nodes = self.config, batch.travel.shape[1]
         if config.norm == "batch" or self.device.type != "cpu":
-            return len(batch.travel) * config.m if config.micro_batch == 0 or config.norm == "batch" else config.micro_batch
+            return (
+                len(batch.travel) * config.m
+                if config.micro_batch == 0 or config.norm == "batch"
+                else config.micro_batch
+            )
         rows = nodes * nodes if self.problem.spec.directed else nodes * (nodes + 1) // 2
         return config.micro_batch or MICRO_CHUNKS * chunk_size(rows)
 
@@ -161,14 +178,23 @@ class Trainer:
 
     def _check(self, report: StepReport, norm: float) -> None:
         """Stop a run that has gone wrong before it overwrites its last good checkpoint."""
-        objective = report.cost + report.penalty
         if math.isnan(self.untrained):
-            self.untrained = objective
-        kept = f"the last good checkpoint is kept in {self.folder}" if (self.folder / "state.safetensors").exists() else "there was no checkpoint yet"
+            self.untrained = report.objective
+        kept = (
+            f"the last good checkpoint is kept in {self.folder}"
+            if (self.folder / "state.safetensors").exists()
+            else "there was no checkpoint yet"
+        )
         if not (math.isfinite(norm) and math.isfinite(report.loss)):
-            raise EgamError(f"step {self.step}: loss {report.loss:g}, gradient norm {norm:g}: training has become NaN or infinite; {kept}. Try a smaller lr")
-        if self.step > 100 and objective > DIVERGED * self.untrained:
-            raise EgamError(f"step {self.step}: cost {objective:.4g} is {DIVERGED:g} times that of the first step, {self.untrained:.4g}: training diverges; {kept}. Try a smaller lr")
+            raise EgamError(
+                f"step {self.step}: loss {report.loss:g}, gradient norm {norm:g}: training has become NaN or infinite; "
+                f"{kept}. Try a smaller lr"
+            )
+        if self.step > 100 and report.objective > DIVERGED * self.untrained:
+            raise EgamError(
+                f"step {self.step}: objective {report.objective:.4g} is over {DIVERGED:g} times that of the first step, "
+                f"{self.untrained:.4g}: training diverges; {kept}. Try a smaller lr"
+            )
 
     # ---- watching -----------------------------------------------------------------------------------------------
 
@@ -179,7 +205,7 @@ class Trainer:
     def _validate(self, arrays: Arrays) -> dict[str, float]:
         result = decode(self.network, self.problem, arrays, Decoding(), device=str(self.device))
         solved = result.cost[result.feasible]
-        cost = float(solved.mean()) if len(solved) else math.nan
+        cost = float(solved.mean()) / self.problem.unit if len(solved) else math.nan
         return {"validation_cost": cost, "validation_feasible": float(result.feasible.mean())}
 
     def _row(self, window: list[tuple[StepReport, float]], seconds: float) -> dict[str, float]:
@@ -200,6 +226,10 @@ class Trainer:
             "instances_per_second": len(window) * self.config.batch / seconds,
         }
 
+    def _write_config(self) -> None:
+        text = self.config.to_toml()
+        write_atomically(self.folder / "config.toml", lambda path: path.write_text(text) and None)  # type: ignore[arg-type]
+
     # ---- checkpoints --------------------------------------------------------------------------------------------
 
     def save(self) -> None:
@@ -210,7 +240,12 @@ class Trainer:
             tensors |= {f"adam.{index}.{name}": torch.as_tensor(value) for name, value in moments.items()}
         about = {"step": self.step, "seconds": self.seconds, "untrained": self.untrained}
         write_tensors(self.folder / "state.safetensors", tensors, {"run": json.dumps(about)})
-        trained = {"steps": self.step, "minutes": self.seconds / 60, "instances": self.step * self.config.batch, "size": self.config.size}
+        trained = {
+            "steps": self.step,
+            "minutes": self.seconds / 60,
+            "instances": self.step * self.config.batch,
+            "size": self.config.size,
+        }
         save_model(self.folder, self.network, self.problem, trained)
 
     def _load_state(self) -> None:
@@ -218,7 +253,11 @@ class Trainer:
         tensors, metadata = read_tensors(path)
         try:
             about = json.loads(metadata["run"])
-            self.step, self.seconds, self.untrained = int(about["step"]), float(about["seconds"]), float(about["untrained"])
+            self.step, self.seconds, self.untrained = (
+                int(about["step"]),
+                float(about["seconds"]),
+                float(about["untrained"]),
+            )
         except (KeyError, ValueError, TypeError):
             raise BadInput(f"{path}: not a training state of ours: its header names no step") from None
         prefix = "network."

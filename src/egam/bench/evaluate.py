@@ -1,0 +1,120 @@
+"""How good a network is on a test set: cost, infeasible share, gap to reference costs, time.
+
+Costs are in the paper's units (`Problem.unit`). Cost and gap are means over the instances that were solved feasibly;
+the gap is the mean of per-instance gaps, or, where a cost may be 0 (a count of unserved customers), the gap of the means,
+as in the paper. A sample of the solutions is scored again by the judge, which shares no code with the
+tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from egam.decode.strategies import Decoded, Decoding, decode
+from egam.errors import BadInput, EgamError
+from egam.instance import KINDS, Instance
+from egam.judge import Violation, judge, scale_of
+from egam.nn.egam import EGAM
+from egam.problems.base import Arrays, Problem
+
+NORMAL_95 = 1.959964
+AGREE = 1e-4  # relative: float32 sums along a route and the judge's float64 differ by less
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Means over instances; None where there is nothing to take a mean of."""
+
+    count: int
+    feasible: int
+    infeasible_percent: float
+    cost: float | None  # of feasible solutions, in the paper's units
+    cost_ci95: float | None  # half the width of the 95 % confidence interval of that mean
+    reference_cost: float | None  # mean over the instances that the gap is taken over
+    gap_percent: float | None  # None if a reference cost is 0
+    gap_count: int  # instances that both solved feasibly
+    seconds: float
+    seconds_per_instance: float
+    threads: int
+    checked: int  # solutions that the judge scored again
+
+
+def evaluate(
+    network: EGAM,
+    problem: Problem,
+    arrays: Arrays,
+    decoding: Decoding,
+    references: np.ndarray | None = None,
+    seed: int = 0,
+    memory_gib: float = 4.0,
+    device: str = "cpu",
+    check: int = 100,
+    progress: Callable[[int], Any] = lambda done: None,
+) -> Evaluation:
+    """Decode generated instances and measure; `references` are raw costs, NaN where there is none."""
+    decoded = decode(network, problem, arrays, decoding, seed, memory_gib, device, progress=progress)
+    checked = check_by_judge(problem, arrays, decoded, check)
+    return summarise(decoded, problem, references, checked)
+
+
+def summarise(decoded: Decoded, problem: Problem, references: np.ndarray | None, checked: int) -> Evaluation:
+    unit = problem.unit
+    count, solved = len(decoded.cost), decoded.feasible
+    cost = decoded.cost[solved] / unit
+    both = solved & np.isfinite(references) if references is not None else np.zeros(count, dtype=bool)
+    reference = references[both] / unit if references is not None else np.empty(0)
+    gap = None
+    if len(reference) and KINDS[problem.name].cost == "unserved":
+        gap = 100 * (float(decoded.cost[both].mean() / unit / reference.mean()) - 1) if reference.any() else None
+    elif len(reference) and (reference > 0).all():
+        gap = 100 * float((decoded.cost[both] / unit / reference - 1).mean())
+    return Evaluation(
+        count=count,
+        feasible=int(solved.sum()),
+        infeasible_percent=100 * float(1 - solved.mean()),
+        cost=float(cost.mean()) if len(cost) else None,
+        cost_ci95=NORMAL_95 * float(cost.std(ddof=1)) / math.sqrt(len(cost)) if len(cost) > 1 else None,
+        reference_cost=float(reference.mean()) if len(reference) else None,
+        gap_percent=gap,
+        gap_count=int(both.sum()),
+        seconds=decoded.seconds,
+        seconds_per_instance=decoded.seconds / count,
+        threads=torch.get_num_threads(),
+        checked=checked,
+    )
+
+
+def check_by_judge(problem: Problem, arrays: Arrays, decoded: Decoded, most: int) -> int:
+    """Score up to `most` solutions, spread over the set, once more; returns how many. A disagreement is our bug."""
+    count = len(decoded.cost)
+    numbers = np.unique(np.linspace(0, count - 1, min(most, count)).astype(int))
+    for number in numbers:
+        instance = Instance(problem.name, **{field: values[number] for field, values in arrays.items()})
+        verdict = judge(instance, problem.to_solution(decoded.sequences[number].tolist()))
+        claimed = float(decoded.cost[number])
+        if abs(claimed - verdict.cost) > AGREE * max(abs(verdict.cost), 1e-9):
+            raise EgamError(f"internal: instance {number} decoded at {claimed:g}, but the judge finds {verdict.cost:g}")
+        if decoded.feasible[number] and (broken := _beyond_rounding(instance, verdict.violations)):
+            raise EgamError(f"internal: instance {number} decoded as feasible, but the judge finds: {broken[0].text}")
+    return len(numbers)
+
+
+def _beyond_rounding(instance: Instance, violations: Sequence[Violation]) -> list[Violation]:
+    """Without those that float32 cannot tell from a kept rule."""
+    scale = {"late": scale_of(instance), "prize": instance.min_prize or 0.0}
+    return [broken for broken in violations if broken.amount > AGREE * scale.get(broken.kind, 0.0)]
+
+
+def usable(device: str) -> str:
+    """The device's name, or a sentence that says why it cannot be used."""
+    try:
+        torch.zeros(1, device=torch.device(device))
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"device '{device}' cannot be used here: {str(error).splitlines()[0]}") from None
+    return device
