@@ -1,7 +1,7 @@
 """How good a network is on a test set: cost, infeasible share, gap to reference costs, time.
 
 Costs are in the paper's units (`Problem.unit`). Cost and gap are means over the instances that were solved feasibly;
-the gap is the mean of per-instance gaps, or, where a cost may be 0 (a count of unserved customers), the gap of the means,
+the gap is the mean of per-instance gaps, or, where a cost may be 0 (a count of customers), the gap of the means,
 as in the paper. A sample of the solutions is scored again by the judge, which shares no code with the
 tensors.
 """

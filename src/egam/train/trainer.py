@@ -192,7 +192,7 @@ class Trainer:
             )
         if self.step > 100 and report.objective > DIVERGED * self.untrained:
             raise EgamError(
-                f"step {self.step}: objective {report.objective:.4g} is over {DIVERGED:g} times that of the first step, "
+                f"step {self.step}: objective {report.objective:.4g} is over {DIVERGED:g} times the first step's, "
                 f"{self.untrained:.4g}: training diverges; {kept}. Try a smaller lr"
             )
 
