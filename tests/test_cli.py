@@ -252,3 +252,26 @@ def test_a_terminated_run_goes_on(tmp_path):
 
 def last_step(folder):
     return int((folder / "run" / "metrics.csv").read_text().splitlines()[-1].split(",")[0])
+
+
+def test_torchrun_trains_one_run_with_two_processes(tmp_path):
+    """The command of docs/training.md; only one process speaks and writes."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "-m", "egam", "train", "tsp"]
+    settings = ["width=16", "heads=2", "hidden=32", "encoder_layers=1", "batch=4", "n=4", "report_every=1"]
+        "width=16",
+        "heads=2",
+        "hidden=32",
+        "encoder_layers=1",
+        "batch=4",
+        "n=4",
+        "report_every=1",
+        "validation_count=4",
+    ]
+    arguments = ["--size", "6", "--steps", "3", "--out", str(tmp_path / "run")]
+    arguments += [part for setting in settings for part in ("--set", setting)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    rows = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ["step", "1", "2", "3"]
+    assert done.stdout.count("step 3 ") + done.stderr.count("step 3 ") == 1

@@ -8,7 +8,7 @@ from egam.nn import attention
 from egam.nn.attention import MultiHead
 from egam.nn.norm import Norm
 from egam.nn.products import mixture, scores
-from egam.nn.triangle import fold_pairs, triangle_of, unfold
+from egam.nn.triangle import fold_pairs, symmetric, triangle_of, unfold
 
 B, N, D, H = 2, 6, 16, 4
 CPU = torch.device("cpu")
@@ -47,8 +47,12 @@ def test_node_edge(masked):
 def test_edge_node_undirected():
     mha, (nodes, edges) = multi_head(), random_graph(directed=False)
     triangle = triangle_of(N, CPU)
-    textbook = attention.edge_node(mha, edges, nodes, nodes)
-    fast = unfold(attention.fast_edge_node(mha.scorers(nodes), mha.payloads(nodes), edges, triangle), triangle)
+    textbook = attention.edge_node(mha, edges, nodes, nodes) + edges
+    half = attention.fast_edge_node(mha.scorers(nodes), mha.payloads(nodes), edges)
+    rows, fast = symmetric(half, triangle)
+    torch.testing.assert_close(unfold(rows, triangle), fast, rtol=0, atol=0)
+    with torch.no_grad():
+        torch.testing.assert_close(symmetric(half, triangle), (rows, fast), rtol=0, atol=0)
     torch.testing.assert_close(fast, textbook, rtol=0, atol=1e-12)
     torch.testing.assert_close(textbook, textbook.transpose(1, 2), rtol=0, atol=1e-12)  # edges stay symmetric
 
@@ -78,6 +82,7 @@ def test_hand_written_gradients():
     assert torch.autograd.gradcheck(scores, (left, right))
     assert torch.autograd.gradcheck(scores, (right, left))
     assert torch.autograd.gradcheck(mixture, (weights, right))
+    assert torch.autograd.gradcheck(lambda w, y, x: mixture(w, y, x, 0.5), (weights, right, left))
 
 
 @pytest.mark.parametrize("kind", ["instance", "batch"])

@@ -23,7 +23,7 @@ def test_repeat_is_copy_major():
 
 
 def test_eightfold_order():
-    # facts, section 3: (x, y) (1-x, y) (x, 1-y) (1-x, 1-y) (y, x) (1-y, x) (y, 1-x) (1-y, 1-x), copy-major
+    # POMO's order: (x, y) (1-x, y) (x, 1-y) (1-x, 1-y) (y, x) (1-y, x) (y, 1-x) (1-y, 1-x), copy-major
     batch = batch_of("tsp", count=2)
     batch.coords[1, 0] = torch.tensor([0.1, 0.3])
     copies = eightfold(batch)

@@ -37,7 +37,7 @@ class Evaluation:
     cost: float | None  # of feasible solutions, in the paper's units
     cost_ci95: float | None  # half the width of the 95 % confidence interval of that mean
     reference_cost: float | None  # mean over the instances that the gap is taken over
-    gap_percent: float | None  # None if a reference cost is 0
+    gap_percent: float | None  # None without a reference above 0
     gap_count: int  # instances that both solved feasibly
     seconds: float
     seconds_per_instance: float

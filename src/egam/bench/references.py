@@ -120,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return _run(chosen, shlex.join(["python", "-m", "egam.bench.references", *arguments]))
     except EgamError as error:
-        print(error, file=sys.stderr)
+        print(f"egam: {error}", file=sys.stderr)
         return error.exit_code
 
 

@@ -35,7 +35,7 @@ class Rollout:
     cost: Float[Tensor, "B S"]  # scaled units
     penalty: Float[Tensor, "B S"]  # 0 if feasible
     log_likelihood: Float[Tensor, "B S"]
-    entropy: Float[Tensor, B]  # mean over rollouts and decisions
+    entropy: Float[Tensor, " B"]  # mean over rollouts and decisions
     seen: View | None = None  # recorded views, [B, S, T, ...] in each field
 
 

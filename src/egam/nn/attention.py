@@ -20,7 +20,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from egam.nn.products import mixture, scores
-from egam.nn.triangle import Triangle, fold_pairs
 
 
 class MultiHead(nn.Module):
@@ -140,16 +139,16 @@ def fast_edge_node(
     scorers: Float[Tensor, "B N H D"],
     payloads: Float[Tensor, "B N H D"],
     edges: Float[Tensor, "B N N D"],
-    triangle: Triangle,
-) -> Float[Tensor, "B M D"]:
-    """Undirected, e_ij = e_ji; the result lives on the triangle i <= j.
+) -> Float[Tensor, "B N N D"]:
+    """Undirected, e_ij = e_ji: one half Y of the result with its residual, MHA(e_ij, [n_i, n_j]) + e_ij = Y_ij + Y_ji.
 
     With S_ij[h] = e_ij · A_i[h] (`MultiHead.scorers`) the weight of end i is a_ij = sigmoid(S_ij - S_ji), that of end
-    j is a_ji = 1 - a_ij, and the update is T_ij + T_ji with T_ij = Σ_h a_ij[h] P_i[h] (`MultiHead.payloads`).
+    j is a_ji = 1 - a_ij, and the update is T_ij + T_ji with T_ij = Σ_h a_ij[h] P_i[h] (`MultiHead.payloads`). So Y =
+    T + e/2.
     """
     score = scores(edges, scorers)  # [B, N, N, H]
     weights = torch.sigmoid(score - score.transpose(1, 2))
-    return fold_pairs(mixture(weights, payloads), triangle)
+    return mixture(weights, payloads, onto=edges, share=0.5)
 
 
 def fast_edge_node_directed(

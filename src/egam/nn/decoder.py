@@ -32,15 +32,15 @@ from egam.problems.base import Spec
 class View:
     """What the decoder is told about S rollouts of B instances, at one step ([B, S]) or at all T ([B, S, T])."""
 
-    current: Int[Tensor, B * S]
-    first: Int[Tensor, B * S]
+    current: Int[Tensor, "B *S"]
+    first: Int[Tensor, "B *S"]
     context: Float[Tensor, "B *S Fc"]
     allowed: Bool[Tensor, "B *S N"]
 
 
 @dataclass
 class Prepared:
-    """Tables of a batch that every step needs; L decoder layers."""
+    """Tables of a batch that every step needs; lists have one entry per decoder layer."""
 
     encoded: Encoded
     from_current: Float[Tensor, "B N D"]  # W_c's share of the current node, with the bias

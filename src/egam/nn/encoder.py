@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from egam.nn import attention
 from egam.nn.attention import MultiHead
 from egam.nn.norm import Norm
-from egam.nn.triangle import Triangle, triangle_of, unfold
+from egam.nn.triangle import Triangle, symmetric, triangle_of, unfold
 from egam.problems.base import Features, Spec, map_tensors
 
 CHUNK_ROWS = 1536  # edges that go through a layer together on a CPU: with its 512-wide hidden block they fit a cache
@@ -132,9 +132,8 @@ class EncoderLayer(nn.Module):
             full = attention.fast_edge_node_directed(scorers, payloads, full) + full  # type: ignore[arg-type]
             rows = full.flatten(1, 2)
         else:
-            full = unfold(rows, triangle)
-            rows = attention.fast_edge_node(table.scorers, table.payloads, full, triangle) + rows
-            full = unfold(rows, triangle)
+            half = attention.fast_edge_node(table.scorers, table.payloads, unfold(rows, triangle))
+            rows, full = symmetric(half, triangle)
         mixed = attention.fast_node_edge(table.askers, full, table.adjacency)
         share = None if triangle is None else triangle.share
         needed = torch.is_grad_enabled() or not self.edge_norm_out.ignores_constants

@@ -33,14 +33,16 @@ class _Scores(torch.autograd.Function):
 
 class _Mixture(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, weights, y):  # type: ignore[no-untyped-def]
+    def forward(ctx, weights, y, onto, share):  # type: ignore[no-untyped-def]
         ctx.save_for_backward(weights, y)
-        return torch.bmm(weights, y)
+        ctx.share = None if onto is None else share
+        return torch.bmm(weights, y) if onto is None else torch.baddbmm(onto, weights, y, beta=share)
 
     @staticmethod
     def backward(ctx, grad):  # type: ignore[no-untyped-def]
         weights, y = ctx.saved_tensors
-        return _times_transposed(grad, y), torch.bmm(weights.transpose(1, 2), grad)
+        onto = None if ctx.share is None else grad * ctx.share
+        return _times_transposed(grad, y), torch.bmm(weights.transpose(1, 2), grad), onto, None
 
 
 def _lowered(x: Tensor) -> Tensor:
@@ -56,8 +58,19 @@ def scores(x: Float[Tensor, "*B R D"], y: Float[Tensor, "*B N D"]) -> Float[Tens
     return result.unflatten(0, x.shape[:-2])
 
 
-def mixture(weights: Float[Tensor, "*B R N"], y: Float[Tensor, "*B N D"]) -> Float[Tensor, "*B R D"]:
-    """weights y for each member of the batch."""
+def mixture(
+    weights: Float[Tensor, "*B R N"],
+    y: Float[Tensor, "*B N D"],
+    onto: Float[Tensor, "*B R D"] | None = None,
+    share: float = 1.0,
+) -> Float[Tensor, "*B R D"]:
+    """weights y (+ share · onto) for each member of the batch."""
     flat_w, flat_y = _lowered(weights.flatten(0, -3)), _lowered(y.flatten(0, -3))
-    result = _Mixture.apply(flat_w, flat_y) if torch.is_grad_enabled() else torch.bmm(flat_w, flat_y)
+    flat_onto = None if onto is None else _lowered(onto.flatten(0, -3))
+    if torch.is_grad_enabled():
+        result = _Mixture.apply(flat_w, flat_y, flat_onto, share)
+    elif flat_onto is None:
+        result = torch.bmm(flat_w, flat_y)
+    else:
+        result = torch.baddbmm(flat_onto, flat_w, flat_y, beta=share)
     return result.unflatten(0, y.shape[:-2])

@@ -82,6 +82,15 @@ class _FoldPairs(torch.autograd.Function):
         return full, None
 
 
+def symmetric(half: Float[Tensor, "B N N D"], triangle: Triangle) -> tuple[Tensor, Tensor]:
+    """Y_ij + Y_ji as rows of the triangle [B, M, D] and as the full table [B, N, N, D]."""
+    if torch.is_grad_enabled():  # through the triangle, whose gradients are gathers
+        rows = fold_pairs(half, triangle)
+        return rows, unfold(rows, triangle)
+    full = half + half.transpose(1, 2)
+    return take_rows(full.flatten(1, 2), triangle.upper), full
+
+
 def unfold(packed: Float[Tensor, "B M D"], triangle: Triangle) -> Float[Tensor, "B N N D"]:
     """The full symmetric table of a triangle."""
     full = _Unfold.apply(packed, triangle) if torch.is_grad_enabled() else take_rows(packed, triangle.mirrored)

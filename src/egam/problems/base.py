@@ -125,6 +125,11 @@ def distances(coords: Float[Tensor, "B N 2"]) -> Float[Tensor, "B N N"]:
     return (coords[:, :, None] - coords[:, None, :]).square().sum(-1).sqrt()
 
 
+def undirected(travel: Float[Tensor, "B N N"]) -> Float[Tensor, "B N N 1"]:
+    """The edge feature of undirected problems: the length, or the mean of both ways where a matrix has two."""
+    return ((travel + travel.transpose(1, 2)) / 2)[..., None]
+
+
 def gather_nodes(values: Float[Tensor, "B N"], nodes: Int[Tensor, "B S"]) -> Float[Tensor, "B S"]:
     """values[b, nodes[b, s]]"""
     return values.gather(1, nodes)

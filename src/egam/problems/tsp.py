@@ -53,7 +53,7 @@ class TSP:
         return Batch(coords, travel, unit)
 
     def features(self, batch: Batch) -> Features:
-        return Features(nodes=batch.coords, depot=None, edges=batch.travel[..., None])
+        return Features(nodes=batch.coords, depot=None, edges=base.undirected(batch.travel))
 
     def start(self, batch: Batch, starts: Tensor) -> State:
         visited = torch.zeros(*starts.shape, batch.travel.shape[1], dtype=torch.bool, device=starts.device)

@@ -72,7 +72,7 @@ class TSPDL:
 
     def features(self, batch: Batch) -> Features:
         nodes = torch.cat([batch.coords, batch.demand[..., None], batch.limit[..., None]], -1)
-        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=batch.travel[..., None])
+        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=base.undirected(batch.travel))
 
     def start(self, batch: Batch, starts: Tensor) -> State:
         depot = torch.zeros_like(starts)

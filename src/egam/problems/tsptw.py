@@ -4,7 +4,7 @@ Cost: length of the closed tour; waiting is free. Travel takes as long as it cos
 bounds the start of service: t <- max(t + travel, start), late = max(0, t - end). The way back is never late.
 Next: any node not yet visited, so a tour can be late: training adds N_out + T_out, late visits and their lateness.
 Size N counts nodes, the start among them. Variants are PIP's: easy and medium (wide and narrow windows at
-random times, mostly feasible), hard (windows around a random tour, always feasible).
+random times; no feasible tour is guaranteed), hard (windows around a random tour, always feasible).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Batch:
     coords: Tensor  # [B, N, 2]
     travel: Tensor  # [B, N, N]
     unit: Tensor  # [B]
-    window: Tensor  # [B, N, 2] since node 0's opening; it closes when the last possible visit can be back
-    horizon: Tensor  # [B] that time
+    window: Tensor  # [B, N, 2] since node 0's opening; node 0's own ends at the horizon
+    horizon: Tensor  # [B] when the last possible visit can be back at node 0
 
 
 @dataclass
@@ -74,7 +74,7 @@ class TSPTW:
 
     def features(self, batch: Batch) -> Features:
         nodes = torch.cat([batch.coords, batch.window / batch.horizon[:, None, None]], -1)
-        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=batch.travel[..., None])
+        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=base.undirected(batch.travel))
 
     def start(self, batch: Batch, starts: Tensor) -> State:
         depot = torch.zeros_like(starts)

@@ -44,14 +44,14 @@ class TrainConfig:
     # watching
     report_every: int = 50  # steps
     validate_every: int = 250  # steps
-    validation_count: int = 256
+    validation_count: int = 256  # instances, of the largest N
     checkpoint_every: int = 250  # steps
     # where and how
     seed: int = 1
     device: str = "cpu"
     precision: str = "float32"  # bf16: automatic mixed precision
     compile: bool = False
-    micro_batch: int = 0  # instances whose gradients are computed together; 0: what fits the cache
+    micro_batch: int = 0  # copies that are encoded together; 0: what fits a CPU's cache, all on a GPU
 
     @property
     def sizes(self) -> tuple[int, int]:

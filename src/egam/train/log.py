@@ -14,7 +14,7 @@ COLUMNS = (
 
 
 class MetricsLog:
-    """Appends rows to metrics.csv; after a resume, rows behind the checkpoint are dropped first."""
+    """Appends rows to metrics.csv; after a resume, rows of steps after the checkpoint are dropped first."""
 
     def __init__(self, folder: Path, resumed_step: int = 0, say: Callable[[str], Any] = print):
         self.path, self.say = folder / "metrics.csv", say

@@ -44,7 +44,7 @@ class Trainer:
     def __init__(self, config: TrainConfig, folder: str | Path, say: Callable[[str], Any] = print):
         self.config, self.folder, self.say = config.checked(), Path(folder), say
         self.problem = get_problem(config.problem, config.variant)
-        self.rank, self.world = _join_processes()
+        self.rank, self.world = _join_processes(config.device)
         if config.batch % self.world:
             raise BadInput(f"batch {config.batch} is not a multiple of the {self.world} processes")
         self.device = _device(config.device)
@@ -72,8 +72,8 @@ class Trainer:
         cls, config: TrainConfig, folder: str | Path, init: str = "", say: Callable[[str], Any] = print
     ) -> Trainer:
         """A new run in a new folder, from random weights or from another run's (`init`)."""
-        folder = Path(folder)
-        if folder.exists() and any(folder.iterdir()):
+        folder, first = Path(folder), os.environ.get("RANK", "0") == "0"  # one process keeps the folder
+        if first and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadInput(f"{folder}: exists already; name a new folder, or continue that run with --resume")
         trainer = cls(config, folder, say)
         trainer.problem.generate(np.random.default_rng(0), 1, config.sizes[0])  # explains a size that cannot be
@@ -81,7 +81,11 @@ class Trainer:
             other, problem, _ = load_model(init)
             if problem.name != config.problem:
                 say(f"note: initial weights were trained on {problem.name}, this run is on {config.problem}")
+            if other.shape != trainer.network.shape:
+                raise BadInput(f"{init}: has {other.shape}; this run's network is {trainer.network.shape}")
             load_state(trainer.network, other.state_dict(), init)
+        if not first:
+            return trainer
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -112,23 +116,21 @@ class Trainer:
         validation = self._validation_set()
         began, earlier = time.perf_counter(), self.seconds
         window: list[tuple[StepReport, float]] = []
-        window_began, window_seconds = time.perf_counter(), 0.0
+        window_began = time.perf_counter()
         with self._signals():
             while self.progress < 1 and self._stop is None:
                 report, norm = self._one_step()
                 self.step += 1
                 self.seconds = earlier + time.perf_counter() - began
-                self._agree_on_time()
+                report = self._agree(report)
                 window.append((report, norm))
                 self._check(report, norm)
                 last = self.progress >= 1 or self._stop is not None
-                if self.step % self.config.report_every == 0 or last:
-                    window_seconds = time.perf_counter() - window_began
-                    row = self._row(window, window_seconds)
-                    if self.step % self.config.validate_every == 0 or last:
-                        row |= self._validate(validation)
+                validates = self.step % self.config.validate_every == 0 or last
+                if self.step % self.config.report_every == 0 or validates:
                     if log:
-                        log.write(row)
+                        row = self._row(window, time.perf_counter() - window_began)
+                        log.write(row | self._validate(validation) if validates else row)
                     window, window_began = [], time.perf_counter()
                 if self.step % self.config.checkpoint_every == 0 or last:
                     self.save()
@@ -302,23 +304,27 @@ class Trainer:
             grad.copy_(flat[at : at + grad.numel()].view_as(grad))
             at += grad.numel()
 
-    def _agree_on_time(self) -> None:
-        """With several processes, all stop at the same step: the first one's clock and any one's signal count."""
+    def _agree(self, report: StepReport) -> StepReport:
+        """With several processes, all report the same means and stop at the same step: the first one's clock and any
+        one's signal count."""
         if self.world == 1:
-            return
+            return report
+        means = torch.tensor(list(vars(report).values()), dtype=torch.float64, device=self.device) / self.world
+        distributed.all_reduce(means)
         clock = torch.tensor([self.seconds], dtype=torch.float64, device=self.device)
         distributed.broadcast(clock, 0)
         self.seconds = float(clock)
         stop = torch.tensor([self._stop or 0], device=self.device)
         distributed.all_reduce(stop, op=distributed.ReduceOp.MAX)
         self._stop = int(stop) or None
+        return StepReport(*means.tolist())
 
 
-def _join_processes() -> tuple[int, int]:
+def _join_processes(device: str) -> tuple[int, int]:
     """Rank and number of processes, as torchrun set them."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world > 1 and not distributed.is_initialized():
-        distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
     return (distributed.get_rank(), world) if world > 1 else (0, 1)
 
 
