@@ -258,15 +258,6 @@ def test_torchrun_trains_one_run_with_two_processes(tmp_path):
     """The command of docs/training.md; only one process speaks and writes."""
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "-m", "egam", "train", "tsp"]
     settings = ["width=16", "heads=2", "hidden=32", "encoder_layers=1", "batch=4", "n=4", "report_every=1"]
-        "width=16",
-        "heads=2",
-        "hidden=32",
-        "encoder_layers=1",
-        "batch=4",
-        "n=4",
-        "report_every=1",
-        "validation_count=4",
-    ]
     arguments = ["--size", "6", "--steps", "3", "--out", str(tmp_path / "run")]
     arguments += [part for setting in settings for part in ("--set", setting)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
