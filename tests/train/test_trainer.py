@@ -121,6 +121,12 @@ def test_bf16_and_sizes_run(tmp_path):
     assert trainer.step == 2
 
 
+@pytest.mark.slow
+def test_compiled_encoder_trains(tmp_path):
+    trainer = run(tmp_path / "run", changed(TINY, {"compile": True, "steps": 2, "size": "8"}, ""))
+    assert trainer.step == 2
+
+
 def test_minutes_end_a_run(tmp_path):
     trainer = run(tmp_path / "run", changed(TINY, {"steps": 0, "minutes": 0.02}, ""))
     assert 1.2 <= trainer.seconds < 10

@@ -14,7 +14,6 @@ import argparse
 import importlib.metadata
 import json
 import multiprocessing
-import os
 import shlex
 import sys
 import time
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from egam.errors import BadInput, EgamError
+from egam.files import write_atomically
 from egam.instance import Instance, kind_of
 from egam.judge import judge
 from egam.solution import Solution
@@ -34,16 +34,15 @@ Row = tuple[float, bool, bool, float, Solution]  # cost, feasible, proven, secon
 
 def load_set(problem: str, variant: str, size: int, count: int) -> tuple[list[Instance], str, str]:
     """The instances, the variant by its name, and "public" or "seeded"."""
-    from egam.bench.public import public_set  # these import torch, which the workers do without
+    from egam.bench import datasets  # imports torch, which the workers do without
     from egam.problems import get_problem
-    from egam.problems.base import unstack
 
     chosen = get_problem(problem, variant)
     try:
-        return unstack(problem, public_set(problem, chosen.variant, size, count)), chosen.variant, "public"
+        dataset = datasets.public(chosen, size, count)
     except BadInput:  # there is none, or it is smaller
-        arrays = chosen.generate(np.random.default_rng([1234, size]), count, size)
-        return unstack(problem, arrays), chosen.variant, "seeded"
+        dataset = datasets.seeded(chosen, size, count)
+    return [dataset.instance(number) for number in range(count)], chosen.variant, dataset.origin
 
 
 def solve_one(task: tuple[str, Instance, float, int]) -> Row:
@@ -79,21 +78,21 @@ def _watched(rows: Any, total: int) -> list[Row]:
 def write(path: Path, rows: list[Row], about: dict[str, Any]) -> None:
     """All or nothing: a reader never sees half a file."""
     cost, feasible, proven, seconds, solutions = zip(*rows, strict=True)
+
+    def save(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez_compressed(
+                file,
+                cost=np.array(cost, dtype=np.float64),
+                feasible=np.array(feasible),
+                proven=np.array(proven),
+                seconds=np.array(seconds, dtype=np.float64),
+                routes=np.array(json.dumps([solution.routes for solution in solutions])),
+                about=np.array(json.dumps(about)),
+            )
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.npz")
-    try:
-        np.savez_compressed(
-            unfinished,
-            cost=np.array(cost, dtype=np.float64),
-            feasible=np.array(feasible),
-            proven=np.array(proven),
-            seconds=np.array(seconds, dtype=np.float64),
-            routes=np.array(json.dumps([solution.routes for solution in solutions])),
-            about=np.array(json.dumps(about)),
-        )
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_atomically(path, save)
 
 
 def version(solver: str) -> str:
