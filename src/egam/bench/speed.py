@@ -4,6 +4,8 @@
     training     one step, fast against textbook attention with step-by-step log-probabilities; instances per second
     memory       peak of a process that makes fast training steps
 Times are noisy on shared machines: every figure is a ratio to something measured beside it. Run it on quiet cores.
+`ratio` compares both forms in this process, which keeps freed memory (machine.py); `ratio_plain` compares with the
+textbook form in a process of its own that does not, as a plain program would run it.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ def encoder_speed(nodes: int, instances: int, repetitions: int, textbook: bool) 
     with torch.inference_mode():
         peak = matmul_peak()
         fast = timed(lambda: network.encode(features), repetitions)
-        slow = timed(lambda: network.encode(features, textbook=True), max(3, repetitions // 3)) if textbook else None
+        slow = encoder_textbook(nodes, instances, max(3, repetitions // 3)) if textbook else None
         peak = Timing(peak.seconds + matmul_peak().seconds)  # before and after
     flops = useful_flops(nodes, network.shape) * instances
     peak_rate = 2 * 2048**3 / peak.median
@@ -95,7 +97,24 @@ def encoder_speed(nodes: int, instances: int, repetitions: int, textbook: bool) 
     if slow:
         row["textbook_ms"] = [1e3 * slow.best / instances, 1e3 * slow.median / instances]
         row["ratio"] = [slow.best / fast.best, slow.median / fast.median]
+        plain = _plain(f"encoder_textbook({nodes}, {instances}, 3)")
+        row["ratio_plain"] = [plain.best / fast.best, plain.median / fast.median]
     return row
+
+
+def encoder_textbook(nodes: int, instances: int, repetitions: int) -> Timing:
+    problem = get_problem("tsp")
+    network = EGAM(problem.spec).eval()
+    features = problem.features(problem.to_batch(problem.generate(np.random.default_rng(1), instances, nodes)))
+    with torch.inference_mode():
+        return timed(lambda: network.encode(features, textbook=True), repetitions)
+
+
+def _plain(call: str) -> Timing:
+    """The timing that `call` returns in a fresh process with the C library's own ways of freeing memory."""
+    code = f"from egam.bench.speed import *; print(json.dumps({call}.seconds))"
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    return Timing(json.loads(output))
 
 
 def textbook_step(network: EGAM, problem: Any, batch: Any, draw: Draw, n: int) -> None:
@@ -131,10 +150,6 @@ def training_speed(nodes: int, instances: int, n: int, repetitions: int, textboo
         network.zero_grad()
         reinforce_step(network, problem, batch, Draw(1, 0), 1, n, micro)
 
-    def slow_step() -> None:
-        network.zero_grad()
-        textbook_step(network, problem, batch, Draw(1, 0), n)
-
     fast = timed(fast_step, repetitions)
     row: dict[str, Any] = {
         "nodes": nodes,
@@ -142,10 +157,24 @@ def training_speed(nodes: int, instances: int, n: int, repetitions: int, textboo
         "instances_per_second": [instances / fast.best, instances / fast.median],
     }
     if textbook:
-        slow = timed(slow_step, 2)
+        slow = textbook_training(nodes, instances, n, 2)
         row["textbook_seconds"], row["fast_seconds"] = [slow.best, slow.median], [fast.best, fast.median]
         row["ratio"] = [slow.best / fast.best, slow.median / fast.median]
+        plain = _plain(f"textbook_training({nodes}, {instances}, {n}, 1)")
+        row["ratio_plain"] = [plain.best / fast.best, plain.median / fast.median]
     return row
+
+
+def textbook_training(nodes: int, instances: int, n: int, repetitions: int) -> Timing:
+    problem = get_problem("tsp")
+    network = EGAM(problem.spec)
+    batch = problem.to_batch(problem.generate(np.random.default_rng(1), instances, nodes))
+
+    def step() -> None:
+        network.zero_grad()
+        textbook_step(network, problem, batch, Draw(1, 0), n)
+
+    return timed(step, repetitions)
 
 
 def peak_memory_gib(nodes: int, instances: int, n: int) -> float:
