@@ -77,7 +77,7 @@ def measure(folder: Path, references: Path, count: int) -> Learned:
     with np.load(path) as file:
         costs, proven, feasible = file["cost"], file["proven"], file["feasible"]
         made = json.loads(str(file["about"]))
-    dataset = (public if made["set"] == "public" else seeded)(problem, size, min(count, made["count"]))
+    dataset = (public if made["set"] == "public" else seeded)(problem, size, made["count"]).first(count)
     random_cost, random_feasible = random_policy(problem, dataset)
     results = {
         form: evaluate(network, problem, dataset.arrays, Decoding.parse(form), references=costs[: dataset.count])

@@ -34,7 +34,7 @@ from egam.train.reinforce import Draw, StepReport, reinforce_step
 from egam.weights import load_model, load_state, read_tensors, save_model, write_atomically, write_tensors
 
 VALIDATION_SEED = 4321
-MICRO_CHUNKS = 4  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
+MICRO_CHUNKS = 8  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
 DIVERGED = 2.0  # times the untrained cost
 
 
