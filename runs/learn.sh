@@ -8,5 +8,6 @@ for problem in cvrp pctsp tsptw tspdl vrptw atsp; do
 done
 [ -e run-tsp20/model.safetensors ] || $egam train tsp --size 20 --minutes 20 --out run-tsp20
 .venv/bin/python -m egam.bench.learning run-{tsp,atsp,cvrp,pctsp,tsptw,tspdl,vrptw}20 \
-    --references benchmarks/references --out docs/learning
-$egam eval run-tsp20 --public --size 20 --count 10000 --decode greedy --decode starts --decode 8x20
+    --references benchmarks/references --count 300 --out docs/learning
+$egam eval run-tsp20 --public --size 20 --count 1000 --decode greedy --decode starts --decode 8x20 \
+    --references benchmarks/references/tsp20.npz
