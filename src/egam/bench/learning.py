@@ -144,13 +144,20 @@ def plot(rows: list[Learned], path: Path) -> None:
         axis = figure.add_subplot(math.ceil(len(rows) / 3), 3, number + 1)
         seen = [m for m in row.metrics if m["validation_cost"]]
         steps = [float(m["instances"]) / 1000 for m in seen]
+        every = [float(m["instances"]) / 1000 for m in row.metrics]
+        axis.plot(
+            every,
+            [float(m["train_cost"]) for m in row.metrics],
+            color="#56B4E9",
+            linewidth=1,
+            label="sampled, training",
+        )
         axis.plot(
             steps, [float(m["validation_cost"]) for m in seen], color="#0072B2", marker=".", label="greedy, validation"
         )
         reference = row.reference[np.isfinite(row.reference)].mean() / row.problem.unit
         axis.axhline(reference, color="#009E73", linestyle="--", label=f"reference ({row.solver})")
-        axis.axhline(row.random_cost, color="#999999", linestyle=":", label="random")
-        axis.set_title(row.name)
+        axis.set_title(f"{row.name} (random: {row.random_cost:.2f})", fontsize=10)
         axis.set_xlabel("thousand instances")
         axis.set_ylabel("cost")
         if row.random_feasible < 1:
@@ -158,8 +165,7 @@ def plot(rows: list[Learned], path: Path) -> None:
             share.plot(steps, [100 * float(m["validation_feasible"]) for m in seen], color="#D55E00", linewidth=1)
             share.set_ylabel("feasible %", color="#D55E00")
             share.set_ylim(0, 100)
-        if number == 0:
-            axis.legend(fontsize=8)
+        axis.legend(fontsize=7)
     figure.savefig(path, dpi=110)
 
 
