@@ -8,6 +8,7 @@ learning rate follows the clock instead.)
 
 from __future__ import annotations
 
+import atexit
 import json
 import math
 import os
@@ -135,6 +136,8 @@ class Trainer:
                 if self.step % self.config.checkpoint_every == 0 or last:
                     self.save()
                 on_step(self)
+        if self.world > 1:
+            distributed.barrier()  # the first process may still be writing
         return self._stop or 0
 
     @property
@@ -325,6 +328,7 @@ def _join_processes(device: str) -> tuple[int, int]:
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world > 1 and not distributed.is_initialized():
         distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+        atexit.register(distributed.destroy_process_group)  # its threads must end before the interpreter does
     return (distributed.get_rank(), world) if world > 1 else (0, 1)
 
 
