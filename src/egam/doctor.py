@@ -7,14 +7,12 @@ import importlib.util
 import os
 import platform
 import shutil
-import time
 from typing import Any
 
 from egam import __version__
 from egam.machine import cores, keep_pages
 from egam.solvers import SOLVERS, installed
 
-SIDE = 2048  # of the matrices whose product is timed
 OPTIONAL = {"matplotlib": "pip install matplotlib", "tensorboard": "pip install tensorboard"}  # package -> its line
 LKH = ("LKH", "LKH-3", "lkh")
 
@@ -36,7 +34,7 @@ def facts(quick: bool = False) -> dict[str, Any]:
         "mallopt": keep_pages(),
         "packages": packages(),
         "lkh": next((path for name in LKH if (path := shutil.which(name))), None),
-        "matmul_gflops": None if quick else matmul_peak(),
+        "matmul_gflops": None if quick else matmul_rate(),
     }
     return found
 
@@ -62,14 +60,8 @@ def packages() -> dict[str, dict[str, Any]]:
     return table
 
 
-def matmul_peak(side: int = SIDE, repeats: int = 5) -> float:
-    """Best of `repeats`: float32 GFLOP/s of a side³ product on the CPU."""
-    import torch
+def matmul_rate() -> float:
+    """Best of a few: float32 GFLOP/s of a large product on the CPU."""
+    from egam.bench.speed import matmul_peak
 
-    left, right = torch.rand(side, side), torch.rand(side, side)
-    product, best = torch.empty(side, side), float("inf")
-    for _ in range(repeats):
-        began = time.perf_counter()
-        torch.mm(left, right, out=product)
-        best = min(best, time.perf_counter() - began)
-    return 2 * side**3 / best / 1e9
+    return 2 * 2048**3 / matmul_peak(5).best / 1e9
