@@ -8,13 +8,13 @@ references.py does), or the seed it was drawn from.
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from egam.bench.npz import read_npz
 from egam.bench.public import public_set
 from egam.errors import BadInput
 from egam.files import write_atomically
@@ -95,7 +95,7 @@ def write(path: Path, dataset: Dataset, about: dict[str, Any], force: bool = Fal
 
 def read(path: Path) -> Dataset:
     """A file of `write`, every instance of it checked."""
-    arrays, about = _read_npz(path, ("problem", "variant", "size"))
+    arrays, about = read_npz(path, ("problem", "variant", "size"))
     kind_of(about["problem"])
     known = {field.name for field in fields(Instance)} - {"problem", "name"}
     for field, values in arrays.items():
@@ -119,7 +119,7 @@ def read(path: Path) -> Dataset:
 
 def read_references(path: Path, dataset: Dataset) -> np.ndarray:
     """[B] reference costs in raw units, NaN where the reference is infeasible; refuses those of another set."""
-    arrays, about = _read_npz(path, ("problem", "variant", "size", "count", "set"))
+    arrays, about = read_npz(path, ("problem", "variant", "size", "count", "set"))
     if "cost" not in arrays or arrays["cost"].ndim != 1:
         raise BadInput(f"{path}: holds no cost per instance; a file of `python -m egam.bench.references` is expected")
     found = (about["problem"], about["variant"], about["size"], about["set"])
@@ -138,17 +138,3 @@ def read_references(path: Path, dataset: Dataset) -> np.ndarray:
 
 def _named(problem: str, variant: str, size: int, origin: str) -> str:
     return f"{problem}{size} {variant}".strip() + f", {origin} set"
-
-
-def _read_npz(path: Path, needed: tuple[str, ...]) -> tuple[Arrays, dict[str, Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        about = json.loads(str(arrays.pop("about")))
-    except FileNotFoundError:
-        raise BadInput(f"{path}: no such file") from None
-    except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
-        raise BadInput(f"{path}: not an .npz file of ours: arrays and a description 'about' are expected") from None
-    if not isinstance(about, dict) or not set(needed) <= set(about):
-        raise BadInput(f"{path}: its description must have {', '.join(needed)}")
-    return arrays, about

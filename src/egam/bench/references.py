@@ -3,33 +3,25 @@
     python -m egam.bench.references --problem tsp --size 20 --count 1000 --seconds 0.5 --out tsp20.npz
 
 The set is the public one where it can be regenerated, else drawn from the seed [1234, size]; the latter is another set
-for another --count. The file holds, per instance: cost (judged, raw units; NaN where the solution breaks a rule),
-feasible, proven (none better exists; proven and not feasible: no solution keeps the rules), seconds (taken); and as
-JSON strings: routes, and about (solver, its version, time limit, set and the exact command).
+for another --count. The file is described in rows.py. A run that was killed goes on where it was when the same command
+is given again: what is done so far is in OUT.partial.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import json
-import multiprocessing
 import shlex
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from egam.bench import rows
+from egam.bench.classical import solve_all
 from egam.errors import BadInput, EgamError
-from egam.files import write_atomically
 from egam.instance import Instance, kind_of
-from egam.judge import judge
-from egam.solution import Solution
-from egam.solvers import REFERENCE, SOLVERS, need, solve_proven
-
-Row = tuple[float, bool, bool, float, Solution]  # cost, feasible, proven, seconds taken, solution
+from egam.solvers import REFERENCE, SOLVERS, check, need
 
 
 def load_set(problem: str, variant: str, size: int, count: int) -> tuple[list[Instance], str, str]:
@@ -43,56 +35,6 @@ def load_set(problem: str, variant: str, size: int, count: int) -> tuple[list[In
     except BadInput:  # there is none, or it is smaller
         dataset = datasets.seeded(chosen, size, count)
     return [dataset.instance(number) for number in range(count)], chosen.variant, dataset.origin
-
-
-def solve_one(task: tuple[str, Instance, float, int]) -> Row:
-    solver, instance, seconds, seed = task
-    begun = time.perf_counter()
-    solution, proven = solve_proven(solver, instance, seconds, seed)
-    taken = time.perf_counter() - begun
-    verdict = judge(instance, solution)
-    return verdict.cost if verdict.feasible else float("nan"), verdict.feasible, proven, taken, solution
-
-
-def solve_all(solver: str, instances: list[Instance], seconds: float, seed: int, workers: int) -> list[Row]:
-    """All rows in order, `workers` at a time, with a line of progress now and then."""
-    tasks = [(solver, instance, seconds, seed) for instance in instances]
-    if workers == 1:
-        return _watched(map(solve_one, tasks), len(tasks))
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
-        return _watched(pool.imap(solve_one, tasks), len(tasks))
-
-
-def _watched(rows: Any, total: int) -> list[Row]:
-    begun = said = time.monotonic()
-    done: list[Row] = []
-    for row in rows:
-        done.append(row)
-        now = time.monotonic()
-        if now - said > 5 or len(done) == total:
-            said, left = now, (now - begun) / len(done) * (total - len(done))
-            print(f"{len(done)}/{total} in {now - begun:.0f} s, {left:.0f} s left", file=sys.stderr, flush=True)
-    return done
-
-
-def write(path: Path, rows: list[Row], about: dict[str, Any]) -> None:
-    """All or nothing: a reader never sees half a file."""
-    cost, feasible, proven, seconds, solutions = zip(*rows, strict=True)
-
-    def save(temporary: Path) -> None:
-        with temporary.open("wb") as file:
-            np.savez_compressed(
-                file,
-                cost=np.array(cost, dtype=np.float64),
-                feasible=np.array(feasible),
-                proven=np.array(proven),
-                seconds=np.array(seconds, dtype=np.float64),
-                routes=np.array(json.dumps([solution.routes for solution in solutions])),
-                about=np.array(json.dumps(about)),
-            )
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, save)
 
 
 def version(solver: str) -> str:
@@ -131,12 +73,10 @@ def _run(chosen: argparse.Namespace, command: str) -> int:
     if chosen.out.suffix != ".npz":
         raise BadInput(f"--out is {chosen.out}; a name that ends with .npz is expected")
     solver = chosen.solver or REFERENCE[chosen.problem]
-    if solver in SOLVERS:  # solve_proven explains the others
-        need(solver)
+    check(solver, chosen.problem)
+    need(solver)
     instances, variant, origin = load_set(chosen.problem, chosen.variant, chosen.size, chosen.count)
-    begun = time.monotonic()
-    rows = solve_all(solver, instances, chosen.seconds, chosen.seed, chosen.workers)
-    about = {
+    work = {
         "problem": chosen.problem,
         "variant": variant,
         "size": chosen.size,
@@ -146,16 +86,17 @@ def _run(chosen: argparse.Namespace, command: str) -> int:
         "version": version(solver),
         "seconds": chosen.seconds,
         "seed": chosen.seed,
-        "workers": chosen.workers,
-        "wall_seconds": round(time.monotonic() - begun, 3),
-        "command": command,
     }
-    write(chosen.out, rows, about)
-    costs = [row[0] for row in rows if row[1]]
+    partial = chosen.out.with_name(chosen.out.name + ".partial")
+    found, wall = solve_all(solver, instances, chosen.seconds, chosen.seed, chosen.workers, partial, work)
+    about = {**work, "workers": chosen.workers, "wall_seconds": wall, "command": command}
+    rows.write(chosen.out, found, about)
+    partial.unlink()
+    costs = [row.cost for row in found if row.feasible]
     mean = f"{np.mean(costs):.6f}" if costs else "none"
     print(
-        f"{chosen.out}: mean cost {mean} over {len(costs)} feasible of {len(rows)} ({origin} set), "
-        f"{sum(row[2] for row in rows)} proven, {np.mean([row[3] for row in rows]):.3f} s each"
+        f"{chosen.out}: mean cost {mean} over {len(costs)} feasible of {len(found)} ({origin} set), "
+        f"{sum(row.proven for row in found)} proven, {np.mean([row.seconds for row in found]):.3f} s each"
     )
     return 0
 

@@ -60,17 +60,21 @@ def solve_proven(name: str, instance: Instance, seconds: float, seed: int = 0) -
 
     Heuristics never do. Proven and yet not feasible means: proven that no solution keeps all rules.
     """
-    if name not in SOLVERS:
-        raise BadInput(f"unknown solver '{name}'{nearest(name, list(SOLVERS))}; accepted: {', '.join(SOLVERS)}")
-    solver = SOLVERS[name]
-    if instance.problem not in solver.problems:
-        raise BadInput(f"{name} does not solve {instance.problem}; it solves {', '.join(solver.problems)}")
+    check(name, instance.problem)
     if not seconds > 0:
         raise BadInput(f"seconds is {seconds:g}; a number above 0 is expected")
-    adapter = importlib.import_module(f"egam.solvers.{solver.module}")
+    adapter = importlib.import_module(f"egam.solvers.{SOLVERS[name].module}")
     if hasattr(adapter, "solve_proven"):
         return adapter.solve_proven(instance, seconds, seed)
     return adapter.solve(instance, seconds, seed), False
+
+
+def check(name: str, problem: str) -> None:
+    """Raise unless there is a solver called `name` that solves `problem`."""
+    if name not in SOLVERS:
+        raise BadInput(f"unknown solver '{name}'{nearest(name, list(SOLVERS))}; accepted: {', '.join(SOLVERS)}")
+    if problem not in SOLVERS[name].problems:
+        raise BadInput(f"{name} does not solve {problem}; it solves {', '.join(SOLVERS[name].problems)}")
 
 
 def installed(name: str) -> bool:
