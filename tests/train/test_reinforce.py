@@ -10,10 +10,20 @@ import pytest
 import torch
 
 from egam.bench.speed import textbook_step
+from egam.decode import draws
+from egam.decode.rollout import Rollout, log_likelihood, roll_out
 from egam.nn.egam import EGAM, Shape
 from egam.problems import get_problem
 from egam.problems.base import map_tensors
-from egam.train.reinforce import Draw, advantages, distinct_starts, reinforce_step, symmetric_copies
+from egam.train.reinforce import (
+    Draw,
+    Extras,
+    advantages,
+    distinct_starts,
+    reinforce_step,
+    solution_weights,
+    symmetric_copies,
+)
 from egam.weights import read_tensors
 
 SMALL = Shape(width=32, heads=4, hidden=64, encoder_layers=2)
@@ -42,6 +52,73 @@ def test_advantages_sum_to_zero_over_each_instance(m):
     torch.testing.assert_close(
         result.view(m, 5, 7).sum((0, 2)), torch.zeros(5, dtype=torch.float64), rtol=0, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("extras", [Extras(), Extras(standardize=True), Extras(entropy=0.3), Extras(True, 0.0, 0.3)])
+@pytest.mark.parametrize("m", [1, 3])
+def test_weights_sum_to_zero_over_each_instance(extras, m):
+    objective, likelihood = torch.rand(2, m * 5, 7, dtype=torch.float64)
+    weights = solution_weights(objective, likelihood, m, extras)
+    assert weights.abs().max() > 0.01
+    torch.testing.assert_close(
+        weights.view(m, 5, 7).sum((0, 2)), torch.zeros(5, dtype=torch.float64), rtol=0, atol=1e-12
+    )
+
+
+def test_standardised_advantages_have_spread_one():
+    scales = torch.tensor([1.0, 10.0, 100.0, 0.1, 1.0], dtype=torch.float64).repeat(3)[:, None]
+    objective = scales * torch.rand(3 * 5, 7, dtype=torch.float64)
+    weights = solution_weights(objective, torch.zeros_like(objective), 3, Extras(standardize=True))
+    spread = weights.view(3, 5, 7).pow(2).mean((0, 2)).sqrt()
+    torch.testing.assert_close(spread, torch.ones(5, dtype=torch.float64), rtol=0, atol=1e-12)
+    # solutions of one cost stay at 0, and differences below a thousandth are divided by a thousandth, not by themselves
+    near = torch.tensor([[3.0, 3.0], [3.0, 3.0 + 2e-4]], dtype=torch.float64)
+    weights = solution_weights(near, torch.zeros_like(near), 1, Extras(standardize=True))
+    torch.testing.assert_close(weights, torch.tensor([[0.0, 0.0], [-0.1, 0.1]], dtype=torch.float64), rtol=0, atol=1e-9)
+
+
+def test_imitation_adds_to_the_best_solution_only():
+    # as in test_advantages_by_hand: instance a costs 1 2 | 3 6, its best is copy 0's first; b's best is copy 1's second
+    costs = torch.tensor([[1.0, 2.0], [5.0, 5.0], [3.0, 6.0], [5.0, 4.0]])
+    added = solution_weights(costs, torch.zeros_like(costs), 2, Extras(imitate=0.5)) - advantages(costs, 2)
+    expected = torch.zeros(4, 2)
+    expected[0, 0] = expected[3, 1] = -0.5 * 2 * 2  # -imitate·m·n
+    torch.testing.assert_close(added, expected)
+
+
+def test_entropy_weight_has_the_gradient_of_minus_the_entropy():
+    """All six tours of four nodes from node 0, and all pairs of them as two samples: Σ p_a p_b (mean of weight·∇log p).
+
+    With both costs equal only the entropy term is left. The mean of n samples holds each sample itself, so that the
+    baseline takes 1/n of the gradient away: (n - 1) / n = 1/2 of ∇ Σ p log p is expected.
+    """
+    problem = get_problem("tsp")
+    batch = problem.to_batch(problem.generate(np.random.default_rng(0), 1, 4))
+    network = EGAM(problem.spec, SMALL).double()
+    batch = map_tensors(batch, lambda tensor: tensor.double())
+    prepared = network.prepare(network.encode(problem.features(batch)))
+    keys = draws.keys(0, torch.arange(1), torch.arange(300))
+    rollout = roll_out(network, problem, batch, prepared, torch.zeros_like(keys), keys, record=True)
+    likelihood = one_of_each(rollout, log_likelihood(network, prepared, rollout))  # [6]
+    probability = likelihood.exp()
+    assert len(likelihood) == 6 and probability.sum().item() == pytest.approx(1)
+
+    pairs = torch.cartesian_prod(torch.arange(6), torch.arange(6))  # [36, 2]
+    drawn = likelihood[pairs]
+    weights = solution_weights(torch.ones(36, 2), drawn.detach(), 1, Extras(entropy=1.0))
+    chance = probability.detach()[pairs].prod(-1)
+    parameters = list(network.parameters())
+    sampled = torch.autograd.grad((chance * (weights * drawn).mean(-1)).sum(), parameters, retain_graph=True)
+    exact = torch.autograd.grad((probability * likelihood).sum() / 2, parameters)
+    assert max(gradient.abs().max() for gradient in exact) > 1e-4
+    for ours, theirs in zip(sampled, exact, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-8, atol=1e-12)
+
+
+def one_of_each(rollout: Rollout, values: torch.Tensor) -> torch.Tensor:
+    """The values of the first rollout of each distinct sequence of one instance."""
+    first = {tuple(sequence): number for number, sequence in reversed(list(enumerate(rollout.sequence[0].tolist())))}
+    return values[0, sorted(first.values())]
 
 
 @pytest.mark.parametrize("name", ["tsp", "cvrp", "vrptw"])

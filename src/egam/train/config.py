@@ -32,6 +32,9 @@ class TrainConfig:
     batch: int = 16  # instances per step, over all processes
     m: int = 1  # turned or mirrored copies of each instance
     n: int = 20  # sampled solutions of each copy
+    standardize: bool = False  # divide an instance's advantages by their standard deviation
+    imitate: float = 0.0  # weight of imitating the best of an instance's m·n solutions
+    entropy: float = 0.0  # weight of the policy's entropy; falls with the learning rate
     # how long: a number of steps, or a wall-clock budget that the learning-rate schedule follows too
     steps: int = 0
     minutes: float = 0.0

@@ -25,6 +25,8 @@ from egam.decode.rollout import Network, Rollout, log_likelihood, roll_out
 from egam.problems.base import Arrays, Features, Problem, map_tensors, paper_cost
 from egam.problems.symmetry import repeat, rotate_reflect
 
+SPREAD = 1e-3  # scaled units: advantages of solutions that differ by less are not blown up
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -79,6 +81,41 @@ def advantages(objective: Float[Tensor, "mB n"], m: int) -> Float[Tensor, "mB n"
     return (per_instance - per_instance.mean((0, 2), keepdim=True)).view_as(objective)
 
 
+@dataclass(frozen=True)
+class Extras:
+    """What may be added to the paper's gradient; the defaults add nothing."""
+
+    standardize: bool = False  # divide an instance's advantages by their standard deviation
+    imitate: float = 0.0  # weight of imitating the best of an instance's m·n solutions
+    entropy: float = 0.0  # weight of the policy's entropy, against early certainty
+
+
+NOTHING = Extras()
+
+
+def solution_weights(
+    objective: Float[Tensor, "mB n"], log_likelihood: Float[Tensor, "mB n"], m: int, extras: Extras = NOTHING
+) -> Float[Tensor, "mB n"]:
+    """What each solution's log-probability is multiplied by: the mean over all solutions of these products is the loss.
+
+    The entropy enters as a cost: E[log p] is minus the entropy, and its gradient is that of REINFORCE with log p in the
+    place of the cost.
+    """
+    weight = advantages(objective, m)
+    per_instance = weight.view(m, -1, weight.shape[1])  # [m, B, n]
+    if extras.standardize:
+        spread = per_instance.pow(2).mean((0, 2), keepdim=True).sqrt()
+        weight = (per_instance / spread.clamp(min=SPREAD)).view_as(weight)
+    if extras.entropy:
+        weight = weight + extras.entropy * advantages(log_likelihood, m)
+    if extras.imitate:
+        best = per_instance.transpose(0, 1).flatten(1).argmin(-1, keepdim=True)  # [B, 1]
+        chosen = torch.zeros_like(per_instance.transpose(0, 1).flatten(1)).scatter_(1, best, 1.0)
+        chosen = chosen.view(-1, m, weight.shape[1]).transpose(0, 1).reshape(weight.shape)
+        weight = weight - extras.imitate * m * weight.shape[1] * chosen
+    return weight
+
+
 def reinforce_step(
     network: Network,
     problem: Problem,
@@ -87,6 +124,7 @@ def reinforce_step(
     m: int,
     n: int,
     micro_batch: int,
+    extras: Extras = NOTHING,
     autocast: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> StepReport:
     """Add the gradient of this process's share of the batch to the network's .grad and report."""
@@ -109,8 +147,7 @@ def reinforce_step(
             n,
         )
     objective = rollout.cost + rollout.penalty
-    advantage = advantages(objective, m)
-    weight = advantage / (objective.numel() * draw.world)
+    weight = solution_weights(objective, rollout.log_likelihood, m, extras) / (objective.numel() * draw.world)
 
     loss = 0.0
     for number, part in enumerate(parts):

@@ -31,7 +31,7 @@ from egam.problems import get_problem
 from egam.problems.base import Arrays, map_tensors
 from egam.train.config import TrainConfig, changed, read_config
 from egam.train.log import MetricsLog
-from egam.train.reinforce import Draw, StepReport, reinforce_step
+from egam.train.reinforce import Draw, Extras, StepReport, reinforce_step
 from egam.weights import load_model, load_state, read_tensors, save_model, write_atomically, write_tensors
 
 VALIDATION_SEED = 4321
@@ -154,13 +154,16 @@ class Trainer:
         batch = self.problem.to_batch(draw.arrays(self.problem, config.batch, config.sizes))
         batch = map_tensors(batch, lambda tensor: tensor.to(self.device))
         self.optimizer.zero_grad(set_to_none=True)
+        rate = config.lr_at(self.progress)
+        extras = Extras(config.standardize, config.imitate, config.entropy * rate / config.lr)
+        micro_batch = self._micro_batch(batch)
         report = reinforce_step(
-            self.network, self.problem, batch, draw, config.m, config.n, self._micro_batch(batch), self._autocast
+            self.network, self.problem, batch, draw, config.m, config.n, micro_batch, extras, self._autocast
         )
         self._add_up_gradients()
         norm = float(torch.nn.utils.clip_grad_norm_(self.network.parameters(), config.clip_norm))
         for group in self.optimizer.param_groups:
-            group["lr"] = config.lr_at(self.progress)
+            group["lr"] = rate
         if math.isfinite(norm):
             self.optimizer.step()
         return report, norm
