@@ -1,0 +1,11 @@
+"""The command line: options in, numbers out. One file per command; what a command does lives elsewhere in the package.
+
+Torch is imported inside the commands that need it, so that `egam --help` and every refusal are quick.
+"""
+
+from __future__ import annotations
+
+from egam.cli import doctor, evaluate, generate, train  # each registers its command with the app
+from egam.cli.app import main
+
+__all__ = ["doctor", "evaluate", "generate", "main", "train"]
