@@ -5,6 +5,7 @@ import csv
 import pytest
 import torch
 
+from egam.decode.strategies import Decoding, decode
 from egam.errors import BadInput, EgamError
 from egam.train import trainer as trainer_module
 from egam.train.config import TrainConfig, changed, read_config, with_settings
@@ -40,9 +41,9 @@ def _train_until(trainer, stop_after):
             trainer.train(on_step=kill)
 
 
-@pytest.mark.parametrize("name", ["tsp", "cvrp"])
-def test_a_killed_and_resumed_run_equals_an_unbroken_one(tmp_path, name):
-    config = changed(TINY, {"problem": name}, "")
+@pytest.mark.parametrize("table", [{}, {"problem": "cvrp"}, {"ema": 0.9}], ids=str)
+def test_a_killed_and_resumed_run_equals_an_unbroken_one(tmp_path, table):
+    config = changed(TINY, table, "")
     run(tmp_path / "whole", config)
     run(tmp_path / "broken", config, stop_after=5)  # the last checkpoint is that of step 4
     Trainer.resumed(tmp_path / "broken", say=quiet).train()
@@ -55,6 +56,25 @@ def test_a_killed_and_resumed_run_equals_an_unbroken_one(tmp_path, name):
         for name in ("whole", "broken")
     ]
     assert rows[0] == rows[1] and len(rows[0]) == 3
+
+
+def test_averaged_weights_are_validated_and_saved(tmp_path):
+    """a <- d a + (1 - d) θ with d = min(ema, (1 + t) / (10 + t)): 1/10, 2/11, then ema itself, 0.2."""
+    trainer = Trainer.fresh(changed(TINY, {"ema": 0.2, "steps": 3}, ""), tmp_path / "run", say=quiet)
+    expected = [parameter.detach().clone() for parameter in trainer.network.parameters()]
+
+    def follow(running):
+        decay = {1: 1 / 10, 2: 2 / 11, 3: 0.2}[running.step]
+        for mean, parameter in zip(expected, running.network.parameters(), strict=True):
+            mean.mul_(decay).add_(parameter.detach(), alpha=1 - decay)
+
+    trainer.train(on_step=follow)
+    saved, problem, _ = load_model(tmp_path / "run")
+    torch.testing.assert_close(list(saved.parameters()), expected, rtol=1e-5, atol=1e-7)
+    assert any((a != b).any() for a, b in zip(saved.parameters(), trainer.network.parameters(), strict=True))
+    found = decode(saved, problem, trainer._validation_set(), Decoding()).cost.mean()
+    rows = list(csv.DictReader((tmp_path / "run" / "metrics.csv").open()))
+    assert float(rows[-1]["validation_cost"]) == pytest.approx(found, rel=1e-6)
 
 
 def test_training_beats_random_by_a_wide_margin(tmp_path):
@@ -167,6 +187,7 @@ def test_bad_settings(setting, sentence):
         ({"schedule": "steps"}, "accepted: warmup-cosine"),
         ({"norm": "none"}, "accepted: instance"),
         ({"batch": 0}, "batch is 0; 1 or more"),
+        ({"ema": 1.0}, "ema is 1; a decay"),
     ],
 )
 def test_bad_configs(table, sentence):

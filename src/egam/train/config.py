@@ -44,6 +44,7 @@ class TrainConfig:
     warmup: float = 0.02  # share of the run
     final_lr: float = 0.02  # last learning rate as a share of lr
     clip_norm: float = 1.0
+    ema: float = 0.0  # decay of the moving average of weights that is validated and saved; 0: the weights themselves
     # watching
     report_every: int = 50  # steps
     validate_every: int = 250  # steps
@@ -93,6 +94,8 @@ class TrainConfig:
             raise BadInput(f"m·n is {self.m * self.n}; the baseline is a mean over m·n solutions, 2 or more are needed")
         if self.lr <= 0 or not 0 <= self.warmup < 1 or not 0 <= self.final_lr <= 1 or self.clip_norm <= 0:
             raise BadInput("lr and clip_norm must be above 0, warmup in [0, 1) and final_lr in [0, 1]")
+        if not 0 <= self.ema < 1:
+            raise BadInput(f"ema is {self.ema:g}; a decay of 0 or more and below 1 is accepted")
         if (self.steps > 0) == (self.minutes > 0):
             raise BadInput(
                 f"steps is {self.steps} and minutes is {self.minutes:g}; exactly one of them must be above 0"

@@ -9,6 +9,7 @@ learning rate follows the clock instead.)
 from __future__ import annotations
 
 import atexit
+import copy
 import json
 import math
 import os
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import distributed
+from torch import Tensor, distributed
 
 from egam.decode.strategies import Decoding, decode
 from egam.errors import BadInput, EgamError
@@ -60,6 +61,7 @@ class Trainer:
             config.clip,
         )
         self.network = EGAM(self.problem.spec, shape).to(self.device)
+        self.averaged = copy.deepcopy(self.network) if config.ema else self.network  # what is validated and saved
         if config.compile:
             self.network.encoder.compile()
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.lr)
@@ -85,6 +87,7 @@ class Trainer:
             if other.shape != trainer.network.shape:
                 raise BadInput(f"{init}: has {other.shape}; this run's network is {trainer.network.shape}")
             load_state(trainer.network, other.state_dict(), init)
+            load_state(trainer.averaged, other.state_dict(), init)
         if not first:
             return trainer
         try:
@@ -166,7 +169,17 @@ class Trainer:
             group["lr"] = rate
         if math.isfinite(norm):
             self.optimizer.step()
+            self._average()
         return report, norm
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        """Move the average towards the weights; early on faster, so that it forgets the untrained ones."""
+        if self.averaged is self.network:
+            return
+        decay = min(self.config.ema, (1 + self.step) / (10 + self.step))
+        for mean, value in zip(self.averaged.state_dict().values(), self.network.state_dict().values(), strict=True):
+            mean.lerp_(value, 1 - decay)
 
     def _micro_batch(self, batch: Any) -> int:
         config, nodes = self.config, batch.travel.shape[1]
@@ -211,7 +224,7 @@ class Trainer:
         return self.problem.generate(rng, self.config.validation_count, self.config.sizes[1])
 
     def _validate(self, arrays: Arrays) -> dict[str, float]:
-        result = decode(self.network, self.problem, arrays, Decoding(), device=str(self.device))
+        result = decode(self.averaged, self.problem, arrays, Decoding(), device=str(self.device))
         solved = result.cost[result.feasible]
         cost = float(solved.mean()) / self.problem.unit if len(solved) else math.nan
         return {"validation_cost": cost, "validation_feasible": float(result.feasible.mean())}
@@ -244,6 +257,8 @@ class Trainer:
         if self.rank != 0:
             return
         tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
+        if self.averaged is not self.network:
+            tensors |= {f"average.{name}": tensor for name, tensor in self.averaged.state_dict().items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{name}": torch.as_tensor(value) for name, value in moments.items()}
         about = {"step": self.step, "seconds": self.seconds, "untrained": self.untrained}
@@ -254,7 +269,7 @@ class Trainer:
             "instances": self.step * self.config.batch,
             "size": self.config.size,
         }
-        save_model(self.folder, self.network, self.problem, trained)
+        save_model(self.folder, self.averaged, self.problem, trained)
 
     def _load_state(self) -> None:
         path = self.folder / "state.safetensors"
@@ -268,9 +283,9 @@ class Trainer:
             )
         except (KeyError, ValueError, TypeError):
             raise BadInput(f"{path}: not a training state of ours: its header names no step") from None
-        prefix = "network."
-        weights = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-        load_state(self.network, weights, str(path))
+        load_state(self.network, _with_prefix(tensors, "network."), str(path))
+        if self.averaged is not self.network:
+            load_state(self.averaged, _with_prefix(tensors, "average."), str(path))
         state: dict[int, dict[str, Any]] = {}
         for name, tensor in tensors.items():
             if name.startswith("adam."):
@@ -324,6 +339,10 @@ class Trainer:
         distributed.all_reduce(stop, op=distributed.ReduceOp.MAX)
         self._stop = int(stop) or None
         return StepReport(*means.tolist())
+
+
+def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def _join_processes(device: str) -> tuple[int, int]:
