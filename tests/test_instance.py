@@ -7,7 +7,9 @@ import pytest
 
 from egam.errors import BadInput
 from egam.instance import KINDS, Instance, kind_of
+from egam.metric import METRICS
 
+CAPITALS = [[2.35, 48.86], [13.40, 52.52], [-0.13, 51.51], [12.50, 41.90]]  # Paris, Berlin, London, Rome
 SQUARE = [[0, 0], [0, 1], [1, 1], [1, 0]]
 FOUR = {
     "tsp": {},
@@ -84,6 +86,43 @@ def test_the_callers_array_stays_his_own():
             "tsptw instance: window of node 2 ends at 3, before it starts at 5",
         ),
         ("vrptw", {"window": [0, 1, 2, 3]}, "vrptw instance: window has shape (4,); (4, 2) is expected"),
+        ("tsp", {"names": ["a", "b", "a", "c"]}, "nodes 0 and 2 are both called 'a'; names of stops must differ"),
+        ("tsp", {"names": ["a", " a", "b", "c"]}, "nodes 0 and 1 are both called 'a'; names of stops must differ"),
+        ("tsp", {"names": ["a", "b", "c"]}, "there are 3 names for 4 nodes; one for each is expected"),
+        ("tsp", {"names": ["a", "", "c", "d"]}, "the name of node 1 is ''; a line of text is expected"),
+        ("tsp", {"names": ["a", "b", "c", "d\ne"]}, "the name of node 3 is 'd\\ne'; a line of text is expected"),
+        ("tsp", {"names": [1.5, 2, 3, 4]}, "names is not a list of texts, one for each stop"),
+        ("tsp", {"names": 7}, "names is not a list of texts, one for each stop"),
+        ("tsp", {"name": 7}, "instance: name is 7; a text is expected"),
+        ("tsp", {"coords": [[0, 0], [0, 1e16], [1, 1]]}, "coords[1, 1] is 1e+16; numbers up to 1e+15 are accepted"),
+        ("cvrp", {"capacity": 1e16}, "capacity is 1e+16; numbers up to 1e+15 are accepted"),
+        ("cvrp", {"demand": [0, 1, 6, 1], "names": "abcd"}, "names for 4 nodes"),
+        ("cvrp", {"demand": [0, 1, 6, 1], "names": list("abcd")}, "demand of node 2 (c) is 6, above capacity 4"),
+        ("tsp", {"geographic": True, "coords": None, "matrix": np.ones((4, 4))}, "geographic is set without coords"),
+        ("tsp", {"geographic": 1}, "geographic is 1; True or False is expected"),
+        (
+            "tsp",
+            {"geographic": True, "coords": [[48.86, 2.35], [52.52, 13.4], [40.7, -124.0]]},
+            "latitude of node 2 is -124; -90 to 90 degrees are accepted, longitude first",
+        ),
+        (
+            "tsp",
+            {"geographic": True, "coords": [[0, 0], [361, 0], [0, 0]]},
+            "longitude of node 1 is 361; -180 to 360 degrees are accepted, longitude first",
+        ),
+        ("tsp", {"rounding": "EUC_3D"}, "rounding is 'EUC_3D' (did you mean 'EUC_2D'?); accepted: EUC_2D, CEIL_2D"),
+        ("tsp", {"rounding": "GEO"}, "rounding is GEO, a rule for longitudes and latitudes, which are not given"),
+        (
+            "tsp",
+            {"rounding": "EUC_2D", "geographic": True},
+            "rounding is EUC_2D, a rule for coords on a plane, which are not given",
+        ),
+        (
+            "tsp",
+            {"rounding": "EUC_2D", "matrix": np.ones((4, 4)) * 7},
+            "the matrix is not what rounding EUC_2D makes of coords; give one of them",
+        ),
+        ("tspdl", {"draft_limit": [3, 1, -2, 3]}, "draft_limit of node 2 is -2; 0 or more is accepted"),
         ("tspdl", {"draft_limit": None}, "tspdl instance: draft_limit is missing; tspdl needs demand, draft_limit"),
     ],
 )
@@ -106,3 +145,108 @@ def test_an_unknown_problem_names_the_nearest(problem, sentence):
     with pytest.raises(BadInput) as refusal:
         kind_of(problem)
     assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize("problem", KINDS)
+def test_each_problem_has_a_constructor(problem):
+    made = getattr(Instance, problem)(SQUARE, **FOUR[problem], names=list("abcd"), name="four")
+    assert made == Instance(problem, coords=SQUARE, **FOUR[problem], names=("a", "b", "c", "d"), name="four")
+    assert made.stop_name(2) == "c"
+    assert made.stop_name(9) == "9"
+    assert Instance(problem, coords=SQUARE, **FOUR[problem]).stop_name(2) == "2"
+
+
+@pytest.mark.parametrize("problem", KINDS)
+def test_a_matrix_alone_is_enough_and_may_be_asymmetric(problem):
+    matrix = [[0, 1, 2, 3], [4, 0, 5, 6], [7, 8, 0, 9], [1, 1, 1, 0]]
+    made = getattr(Instance, problem)(matrix=matrix, **FOUR[problem])
+    assert made.travel.tolist() == matrix
+    assert made.coords is None
+
+
+def test_instances_are_equal_if_all_of_their_fields_are():
+    one = Instance.tsp(SQUARE, name="a")
+    assert one == Instance.tsp(np.array(SQUARE), name="a")
+    assert hash(one) == hash(Instance.tsp(np.array(SQUARE), name="a"))
+    different = [
+        Instance.tsp(SQUARE, name="b"),
+        Instance.tsp([*SQUARE[:3], [1, 2]], name="a"),
+        Instance.tsp(SQUARE[:3], name="a"),
+        Instance.tsp(matrix=one.travel, name="a"),
+        Instance.atsp(SQUARE, name="a"),
+        Instance.tsp(SQUARE, name="a", names=list("abcd")),
+    ]
+    assert one not in different
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [  # from (0, 0) to (7, 4): the straight way is 8.062, the sum of both sides 11, the longer side 7
+        ("EUC_2D", 8),
+        ("CEIL_2D", 9),
+        ("FLOOR_2D", 8),
+        ("MAN_2D", 11),
+        ("MAX_2D", 7),
+        ("ATT", 3),  # sqrt(65 / 10) = 2.550, rounded to 3
+    ],
+)
+def test_the_rounding_of_a_file_becomes_the_matrix(metric, expected):
+    made = Instance("tsp", coords=[[0, 0], [7, 4], [2, 1]], rounding=metric)
+    assert made.travel[0, 1] == made.travel[1, 0] == expected
+    assert made.matrix.diagonal().tolist() == [0, 0, 0]
+
+
+def test_halves_are_rounded_up_and_att_never_down():
+    made = Instance("tsp", coords=[[0, 0], [2.5, 0], [0, 4.5]], rounding="EUC_2D")
+    assert made.travel[0].tolist() == [0, 3, 5]  # not to even
+    made = Instance("tsp", coords=[[0, 0], [10, 0], [0, 3]], rounding="ATT")
+    assert made.travel[0].tolist() == [0, 4, 1]  # sqrt(10) = 3.16 and sqrt(0.9) = 0.95
+
+
+def test_tables_computed_in_blocks_are_those_computed_at_once(monkeypatch):
+    coords = np.random.default_rng(0).random((7, 2)) * 90
+    for metric in METRICS:
+        globe = metric in ("GEO", "GREAT_CIRCLE")
+        whole = Instance("tsp", coords=coords, rounding=metric, geographic=globe)
+        monkeypatch.setattr("egam.metric.BLOCK", 3)
+        assert Instance("tsp", coords=coords, rounding=metric, geographic=globe) == whole
+        assert (whole.travel == whole.travel.T).all()
+        monkeypatch.undo()
+
+
+def test_longitudes_and_latitudes_travel_along_great_circles_in_metres():
+    made = Instance.tsp(CAPITALS, geographic=True)
+    assert made.rounding == "GREAT_CIRCLE"
+    assert made.travel[0, 1] == pytest.approx(878e3, rel=0.005)  # Paris to Berlin
+    assert made.travel[0, 3] == pytest.approx(1105e3, rel=0.005)  # Paris to Rome
+    quarter = Instance.tsp([[0, 0], [90, 0], [0, 90]], geographic=True)
+    assert quarter.travel[quarter.travel > 0] == pytest.approx(np.pi / 2 * 6371008.8)
+
+
+def test_a_given_matrix_wins_over_great_circles():
+    made = Instance.atsp(CAPITALS, matrix=np.ones((4, 4)), geographic=True)
+    assert made.rounding == ""
+    assert made.travel[0, 1] == 1
+
+
+def test_the_plane_of_a_globe_is_a_map_in_metres():
+    made = Instance.tsp(CAPITALS, geographic=True)
+    flat = Instance.tsp(made.plane)
+    assert flat.travel == pytest.approx(made.travel, rel=0.1)
+    assert Instance.tsp(SQUARE).plane is not None
+    assert Instance.tsp(SQUARE).plane.tolist() == SQUARE
+    assert Instance.tsp(matrix=np.ones((3, 3))).plane is None
+
+
+def test_the_map_is_not_torn_at_the_date_line():
+    fiji = Instance.tsp([[179, -17], [-179, -17], [178, -18], [180, -16]], geographic=True)
+    assert Instance.tsp(fiji.plane).travel == pytest.approx(fiji.travel, rel=0.02)
+    assert np.ptp(fiji.plane[:, 0]) < 400e3
+
+
+def test_a_copy_with_changes_keeps_its_rounding():
+    from dataclasses import replace
+
+    made = Instance("tsp", coords=SQUARE, rounding="EUC_2D", name="a")
+    assert replace(made, name="b").matrix.tolist() == made.matrix.tolist()
+    assert replace(Instance.tsp(CAPITALS, geographic=True), name="b").rounding == "GREAT_CIRCLE"
