@@ -1,4 +1,9 @@
-"""Network weights on disk: a folder with model.safetensors and config.json, written atomically, checked when read."""
+"""Network weights on disk: folders in Hugging Face's layout, written atomically, checked when read.
+
+`save_model` writes what a training run ends with (model.safetensors and config.json, which names its hash), `ship` makes
+of such a run a folder of `pretrained/`: half precision, and a card. `load_model` reads both, by name or path (see catalogue.py),
+and refuses what is damaged or foreign with what differs. Networks compute in single precision always.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +18,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from egam import catalogue
+from egam.catalogue import FORMAT, Entry
 from egam.errors import BadInput
 from egam.files import write_atomically
+from egam.instance import KINDS
 from egam.nn.egam import EGAM, Shape
 from egam.problems import get_problem
 from egam.problems.base import Problem
 
-FORMAT = 1
+DTYPES = {"float32": torch.float32, "float16": torch.float16}  # that files may have
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
@@ -39,36 +47,28 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def save_model(folder: Path, network: EGAM, problem: Problem, trained: dict[str, Any]) -> None:
     """Write model.safetensors, then config.json, which names its hash."""
-    weights = folder / "model.safetensors"
-    write_tensors(weights, network.state_dict(), {"format": "pt"})
-    config = {
-        "format": FORMAT,
-        "network": "egam",
-        "problem": problem.name,
-        "variant": problem.variant,
-        "shape": network.shape.to_dict(),
-        "sha256": hashlib.sha256(weights.read_bytes()).hexdigest(),
-        "trained": trained,
-    }
-    text = json.dumps(config, indent=2) + "\n"
-    write_atomically(folder / "config.json", lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type]
+    about = {"network": "egam", "problem": problem.name, "variant": problem.variant, "shape": network.shape.to_dict()}
+    _write(folder, network.state_dict(), "float32", {**about, "trained": trained})
 
 
-def load_model(folder: str | Path) -> tuple[EGAM, Problem, dict[str, Any]]:
-    """The network (in evaluation mode), its problem and its config.json."""
-    folder = Path(folder)
-    config = _read_config(folder)
-    weights = folder / "model.safetensors"
-    tensors, _ = read_tensors(weights)
-    found = hashlib.sha256(weights.read_bytes()).hexdigest()
+def load_model(weights: str | Path) -> tuple[EGAM, Problem, dict[str, Any]]:
+    """The network (in evaluation mode), its problem and its config.json, by a shipped name or a folder."""
+    return load_entry(catalogue.find(weights))
+
+
+def load_entry(entry: Entry) -> tuple[EGAM, Problem, dict[str, Any]]:
+    config, path = entry.config, entry.folder / "model.safetensors"
+    tensors, _ = read_tensors(path)
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != config["sha256"]:
         raise BadInput(
-            f"{weights}: hash {found[:12]}… differs from config.json's {str(config['sha256'])[:12]}…; "
+            f"{path}: hash {found[:12]}… differs from config.json's {str(config['sha256'])[:12]}…; "
             "the file is damaged or foreign"
         )
-    problem = get_problem(config["problem"], config["variant"])
-    network = EGAM(problem.spec, Shape(**config["shape"]))
-    load_state(network, tensors, str(weights))
+    _check_numbers(path, tensors, str(config.get("dtype", "float32")))
+    problem = get_problem(entry.problem, entry.variant)
+    network = EGAM(problem.spec, _shape(entry.folder / "config.json", config))
+    load_state(network, tensors, str(path))
     return network.eval(), problem, config
 
 
@@ -85,22 +85,67 @@ def load_state(network: torch.nn.Module, tensors: dict[str, Tensor], where: str)
     network.load_state_dict(tensors)
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / "config.json"
-    try:
-        config = json.loads(path.read_text())
-    except FileNotFoundError:
-        raise BadInput(f"{folder}: holds no config.json; a folder written by `egam train` is expected") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
-        raise BadInput(f"{path}: not readable as JSON: {error}") from None
-    keys = {"format", "network", "problem", "variant", "shape", "sha256"}
-    if not isinstance(config, dict) or not keys <= set(config):
-        raise BadInput(f"{path}: not a model description of ours; it must have {', '.join(sorted(keys))}")
-    if config["format"] != FORMAT or config["network"] != "egam":
-        raise BadInput(
-            f"{path}: format {config['format']} of network '{config['network']}'; format {FORMAT} of 'egam' is expected"
-        )
+# ---- shipping ---------------------------------------------------------------------------------------------------
+
+
+def ship(run: str | Path, name: str, remarks: str = "", folder: Path = catalogue.PRETRAINED) -> Path:
+    """Put the weights of a run into `folder/name`: checked, in half precision, with a card that ends with `remarks`."""
+    network, _, config = load_model(run)
+    tensors = {key: tensor.to(torch.float16) for key, tensor in network.state_dict().items()}
+    if broken := [key for key, tensor in tensors.items() if not tensor.isfinite().all()]:
+        raise BadInput(f"{run}: {broken[0]} has numbers that half precision does not hold")
+    target = folder / name
+    target.mkdir(parents=True, exist_ok=True)
+    keys = ("network", "problem", "variant", "shape")
+    _write(target, tensors, "float16", {**{key: config[key] for key in keys}, "trained": config.get("trained", {})})
+    card = _card(catalogue.entry_of(target, name), sum(tensor.numel() for tensor in tensors.values()), remarks)
+    write_atomically(target / "README.md", lambda temporary: temporary.write_text(card) and None)  # type: ignore[arg-type]
+    return target
+
+
+def _card(entry: Entry, parameters: int, remarks: str) -> str:
+    """README.md of shipped weights, in the form that Hugging Face shows as a model card."""
+    trained = entry.trained
+    seen = f", {trained['instances']:,} random instances" if "instances" in trained else ""
+    minutes = f" in {trained['minutes']:.0f} minutes" if "minutes" in trained else ""
+    parts = [
+        f"---\nlicense: mit\nlibrary_name: egam\ntags: [routing, combinatorial-optimization, {entry.problem}]\n---",
+        f"# EGAM weights `{entry.name}`",
+        f"The network of [EGAM](https://arxiv.org/abs/2601.21281) for `{entry.problem}` "
+        f"({KINDS[entry.problem].title}), {parameters:,} parameters, stored in half precision.",
+        f"Trained by reinforcement learning on {entry.trained_on}{seen}{minutes}; no solver's solutions were shown.",
+        f"```\negam solve FILE --weights {entry.name}\n```",
+        "Other sizes and kinds of instances are solved as well, and worse the further they are from these.",
+        remarks,
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+# ---- both -------------------------------------------------------------------------------------------------------
+
+
+def _write(folder: Path, tensors: dict[str, Tensor], dtype: str, about: dict[str, Any]) -> None:
+    weights = folder / "model.safetensors"
+    write_tensors(weights, tensors, {"format": "pt"})
+    hashed = {"sha256": hashlib.sha256(weights.read_bytes()).hexdigest()}
+    text = json.dumps({"format": FORMAT, "dtype": dtype, **hashed, **about}, indent=2) + "\n"
+    write_atomically(folder / "config.json", lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type]
+
+
+def _check_numbers(path: Path, tensors: dict[str, Tensor], dtype: str) -> None:
+    if dtype not in DTYPES:
+        raise BadInput(f"{path}: config.json says dtype {dtype}; accepted: {', '.join(DTYPES)}")
+    for name, tensor in tensors.items():
+        if tensor.dtype != DTYPES[dtype]:
+            raise BadInput(f"{path}: {name} is {str(tensor.dtype).removeprefix('torch.')}; config.json says {dtype}")
+        if not tensor.isfinite().all():
+            raise BadInput(f"{path}: {name} holds numbers that are not finite")
+
+
+def _shape(path: Path, config: dict[str, Any]) -> Shape:
+    if config["network"] != "egam":
+        raise BadInput(f"{path}: is of network '{config['network']}'; 'egam' is expected")
     names = {field.name for field in fields(Shape)}
     if not isinstance(config["shape"], dict) or set(config["shape"]) != names:
         raise BadInput(f"{path}: shape must have exactly {', '.join(sorted(names))}")
-    return config
+    return Shape(**config["shape"])

@@ -20,7 +20,7 @@ from egam.decode.strategies import Decoded, Decoding, decode
 from egam.errors import BadInput, EgamError
 from egam.instance import KINDS, Instance
 from egam.judge import Violation, judge, scale_of
-from egam.nn.egam import EGAM
+from egam.nn import Model
 from egam.problems.base import Arrays, Problem
 
 NORMAL_95 = 1.959964
@@ -46,7 +46,7 @@ class Evaluation:
 
 
 def evaluate(
-    network: EGAM,
+    network: Model,
     problem: Problem,
     arrays: Arrays,
     decoding: Decoding,

@@ -19,10 +19,10 @@ import torch
 from torch import Tensor
 
 from egam.decode import draws
-from egam.decode.rollout import roll_out
+from egam.decode.rollout import Network, roll_out
 from egam.errors import BadInput
 from egam.instance import KINDS
-from egam.nn.egam import EGAM
+from egam.nn import Model
 from egam.problems.base import Arrays, Problem, map_tensors
 from egam.problems.symmetry import eightfold
 
@@ -65,7 +65,7 @@ class Decoded:
 
 
 def decode(
-    network: EGAM,
+    network: Model,
     problem: Problem,
     arrays: Arrays,
     decoding: Decoding,
@@ -106,7 +106,7 @@ def decode(
 
 @torch.inference_mode()
 def _best(
-    network: EGAM, problem: Problem, batch: Any, decoding: Decoding, seed: int, numbers: Tensor
+    network: Network, problem: Problem, batch: Any, decoding: Decoding, seed: int, numbers: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Best sequence [B, T], its cost [B] in scaled units and whether it is feasible [B]."""
     instances, nodes = batch.travel.shape[:2]
