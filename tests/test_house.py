@@ -9,9 +9,9 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "egam"
 FLOORS = [  # from the ground up; a module may import from its own floor and from those below
-    {"errors", "files", "machine"},
+    {"errors", "files", "machine", "metric"},
     {"instance", "solution"},
-    {"judge", "solvers"},
+    {"judge", "solvers", "io"},
     {"problems"},
     {"nn"},
     {"decode"},
@@ -19,7 +19,9 @@ FLOORS = [  # from the ground up; a module may import from its own floor and fro
     {"bench", "doctor"},
     {"cli", "__main__"},
 ]
-LIGHT = ["__init__", "errors", "files", "machine", "instance", "solution", "judge", "solvers"]  # no torch
+LIGHT = [  # no torch
+    *("__init__", "errors", "files", "machine", "metric", "instance", "solution", "judge", "solvers", "io"),
+]
 
 
 def floor(name: str) -> int:

@@ -21,6 +21,10 @@ _LATER = {  # name -> the module that has it
     "get_problem": "egam.problems",
     "load_model": "egam.weights",
     "public_set": "egam.bench.public",
+    "read": "egam.io",
+    "read_solution": "egam.io",
+    "write": "egam.io",
+    "write_solution": "egam.io",
 }
 
 __all__ = ["KINDS", "BadInput", "EgamError", "Instance", "NotInstalled", "Solution", "Verdict", "judge"]

@@ -86,7 +86,7 @@ class Instance:
         kind_of(self.problem)
         self._set("name", _line_of_text("instance", "name", self.name))
         notes = (self.notes,) if isinstance(self.notes, str) else self.notes
-        self._set("notes", tuple(_line_of_text(self._where, "notes", note) for note in notes))
+        self._set("notes", tuple(filter(None, (_line_of_text(self._where, "notes", note) for note in notes))))
         for field in ("matrix", *PER_NODE):
             if (value := getattr(self, field)) is not None:
                 self._set(field, _frozen_array(self._where, field, value))
@@ -381,7 +381,7 @@ def _same(a: Any, b: Any) -> bool:
 def _line_of_text(where: str, field: str, value: Any) -> str:
     if not isinstance(value, str):
         raise BadValue(where, f"{field} is {value!r}; a text is expected", field)
-    return " ".join(value.split())
+    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(value.split()))
 
 
 def _frozen_array(where: str, field: str, value: Any) -> np.ndarray:

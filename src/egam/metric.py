@@ -1,7 +1,7 @@
 """How coordinates become travel costs: TSPLIB's distance functions with their own rounding, and great circles.
 
 `METRICS` maps the name a file gives (EDGE_WEIGHT_TYPE) to a function of two sets of points; "GREAT_CIRCLE" is ours.
-GEO and GREAT_CIRCLE take (longitude, latitude) in degrees, all others a plane. Plain Euclidean distances are in instance.py.
+GEO and GREAT_CIRCLE take (longitude, latitude) in degrees, all others a plane. Exact Euclidean lengths: instance.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,290 @@
+"""CSV with a header: one row per stop, the depot or start first.
+
+Commas, semicolons or tabs separate cells; decimal commas are understood where they can be nothing else. Lines `# key =
+value` above the header hold what belongs to no stop (problem, capacity, ...); arguments of `read` do the same. Which
+columns there are decides the problem, unless it is named.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from egam.errors import BadInput, nearest
+from egam.instance import KINDS, LARGEST, Instance, kind_of
+from egam.io.draft import Draft, Options
+from egam.io.source import LARGEST_SIZE, NUMBER, Source, plain, shown
+
+COLUMNS = {  # heading -> what it holds
+    "name": "name",
+    "id": "name",
+    "x": "x",
+    "y": "y",
+    "lon": "lon",
+    "longitude": "lon",
+    "lng": "lon",
+    "lat": "lat",
+    "latitude": "lat",
+    "demand": "demand",
+    "prize": "prize",
+    "penalty": "penalty",
+    "window_start": "window_start",
+    "ready_time": "window_start",
+    "window_end": "window_end",
+    "due_time": "window_end",
+    "service_time": "service_time",
+    "draft_limit": "draft_limit",
+}
+PAIRS = {"coords": (("x", "y"), ("lon", "lat")), "window": (("window_start", "window_end"),)}
+EMPTY_AT_DEPOT = ("demand", "prize", "penalty", "service_time")  # an empty cell of the first row is 0 there
+ABOUT = ("problem", "name", "capacity", "min_prize", "rounding", "note")  # keys of lines above the header
+DELIMITERS = ",;\t"
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+
+
+@dataclass
+class Table:
+    """What a file holds, by column and by key."""
+
+    source: Source
+    about: dict[str, tuple[str, int]] = field(default_factory=dict)  # key -> value, line
+    notes: list[str] = field(default_factory=list)
+    columns: dict[str, list[str]] = field(default_factory=dict)  # what it holds -> cells
+    lines: list[int] = field(default_factory=list)  # of the rows
+    header: int = 0  # its line
+    decimal_comma: bool = False
+
+    def number(self, column: str, row: int) -> float:
+        cell, line = self.columns[column][row], self.lines[row]
+        if not cell and row == 0 and column in EMPTY_AT_DEPOT:
+            return 0.0
+        text = cell.replace(",", ".") if self.decimal_comma and DECIMAL_COMMA.fullmatch(cell) else cell
+        return self.source.number(f"{column} of node {row}{self.called(row)}", text, line)
+
+    def numbers(self, *columns: str) -> np.ndarray:
+        return np.array([[self.number(column, row) for column in columns] for row in range(len(self.lines))])
+
+    def called(self, row: int) -> str:
+        return f" ({self.columns['name'][row]})" if "name" in self.columns and self.columns["name"][row] else ""
+
+
+def looks_like(text: str) -> bool:
+    """Is the first line that is no comment a header of ours?"""
+    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+    return any(_heading(cell) in COLUMNS for cell in re.split(rf"[{DELIMITERS}]", first))
+
+
+def parse(source: Source, options: Options) -> Instance:
+    table = _table(source)
+    draft = Draft(source, problem="", name=table.about["name"][0] if "name" in table.about else None)
+    draft.notes = table.notes
+    if table.decimal_comma:
+        draft.notes.append("commas in numbers are read as decimal points")
+    _read_columns(table, draft)
+    _read_about(table, options, draft)
+    asked = options.problem or table.about.get("problem", ("", 0))[0]
+    draft.problem = asked or _inferred(source, draft.fields, table.header)
+    _read_travel(table, options, draft)
+    if asked and not options.problem and asked not in KINDS:
+        near = nearest(asked, list(KINDS))
+        raise source.bad(f"problem is {shown(asked)}{near}; accepted: {', '.join(KINDS)}", table.about["problem"][1])
+    return draft.finish(options.problem)
+
+
+def _table(source: Source) -> Table:
+    table = Table(source)
+    skipped = _read_about_lines(table)
+    text = "\n".join(source.lines[skipped:])
+    if not text.strip():
+        raise source.bad("has no header; a line such as name,x,y is expected", len(source.lines))
+    delimiter = max(DELIMITERS, key=source.lines[skipped].count)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
+    try:
+        header = [_heading(cell) for cell in next(reader)]
+        table.header = skipped + reader.line_num
+        filled = ((reader.line_num, row) for row in reader if any(map(str.strip, row)))
+        rows = [(skipped + line, [cell.strip() for cell in row]) for line, row in filled]
+    except csv.Error as error:
+        raise source.bad(f"is no CSV: {error}", skipped + reader.line_num) from None
+    _check_header(table, header)
+    if len(rows) > LARGEST_SIZE:
+        raise source.bad(f"has {len(rows)} rows; up to {LARGEST_SIZE} stops are accepted")
+    for line, row in rows:
+        if len(row) != len(header):
+            raise source.bad(f"the row has {len(row)} cells; {len(header)}, as the header, are expected", line)
+    table.lines = [line for line, _ in rows]
+    table.columns = {COLUMNS[name]: [row[place] for _, row in rows] for place, name in enumerate(header)}
+    table.decimal_comma = delimiter != "," and _has_decimal_commas(table)
+    return table
+
+
+def _read_about_lines(table: Table) -> int:
+    """Take the lines above the header; how many there are."""
+    source = table.source
+    for number, line in enumerate(source.lines, start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return number - 1
+        key, sign, value = line.lstrip("# \t").partition("=")
+        key, value = key.strip().lower(), value.strip()
+        if not sign or not re.fullmatch(r"\w+", key):
+            continue  # a comment
+        if key not in ABOUT:
+            sentence = f"unknown key {shown(key)}{nearest(key, list(ABOUT))}; accepted: {', '.join(ABOUT)}"
+            raise source.bad(sentence, number)
+        if key in table.about:
+            raise source.bad(f"{key} is given a second time; the first is in line {table.about[key][1]}", number)
+        if key == "note":
+            table.notes.append(value)
+        else:
+            table.about[key] = (value, number)
+    return len(source.lines)
+
+
+def _heading(cell: str) -> str:
+    return re.sub(r"[\s-]+", "_", cell.strip().strip('"').lower())
+
+
+def _check_header(table: Table, header: list[str]) -> None:
+    held: dict[str, str] = {}
+    for name in header:
+        if all(NUMBER.fullmatch(cell) for cell in header):
+            raise table.source.bad("has no header; a first line such as name,x,y is expected", table.header)
+        if name not in COLUMNS:
+            sentence = f"unknown column {shown(name)}{nearest(name, list(COLUMNS))}; accepted: {', '.join(COLUMNS)}"
+            raise table.source.bad(sentence, table.header)
+        if COLUMNS[name] in held:
+            raise table.source.bad(f"the columns {held[COLUMNS[name]]} and {name} say the same; keep one", table.header)
+        held[COLUMNS[name]] = name
+
+
+def _has_decimal_commas(table: Table) -> bool:
+    """Numbers such as 3,5 and none such as 3.5: then the comma can only be the decimal one."""
+    cells = [cell for name, cells in table.columns.items() if name != "name" for cell in cells]
+    return any(DECIMAL_COMMA.fullmatch(cell) for cell in cells) and not any("." in cell for cell in cells)
+
+
+def _read_columns(table: Table, draft: Draft) -> None:
+    held = table.columns
+    for name, choices in PAIRS.items():
+        for pair in choices:
+            if (missing := [column for column in pair if column not in held]) == list(pair):
+                continue
+            if missing:
+                sentence = f"column {missing[0]} is missing; {' and '.join(pair)} go together"
+                raise table.source.bad(sentence, table.header)
+            if name in draft.fields:
+                raise table.source.bad("there are x, y and lon, lat; one pair is accepted", table.header)
+            draft.fields[name] = table.numbers(*pair)
+            draft.geographic |= pair == ("lon", "lat")
+    for name in ("demand", "prize", "penalty", "draft_limit"):
+        if name in held:
+            draft.fields[name] = table.numbers(name)[:, 0]
+    if "service_time" in held:
+        draft.service = table.numbers("service_time")[:, 0]
+        if (draft.service < 0).any():
+            row = int(np.argmax(draft.service < 0))
+            cell = held["service_time"][row]
+            raise table.source.bad(f"service_time of node {row} is {cell}; 0 or more is accepted", table.lines[row])
+    draft.names = held.get("name")
+    draft.lines = {(name, row): line for name in (*draft.fields, "names") for row, line in enumerate(table.lines)}
+    draft.lines |= {(name, None): table.header for name in draft.fields}
+    draft.words = {"window": "window_start, window_end"}
+
+
+def _read_about(table: Table, options: Options, draft: Draft) -> None:
+    for name, argument in (("capacity", options.capacity), ("min_prize", options.min_prize)):
+        value: Any = argument
+        if name in table.about:
+            text, line = table.about[name]
+            value = table.source.number(name, text, line)
+            draft.lines[name, None] = line
+            if argument is not None and argument != value:
+                raise table.source.bad(f"{name} is {plain(value)} here, but {argument} was asked for; drop one", line)
+        if value is not None:
+            draft.fields[name] = value
+    if "rounding" in table.about:
+        draft.rounding = table.about["rounding"][0]
+        draft.lines["rounding", None] = table.about["rounding"][1]
+
+
+def _inferred(source: Source, fields: dict[str, Any], header: int) -> str:
+    """The one problem that takes just these columns."""
+    held = set(fields) - {"coords", "capacity", "min_prize"}
+    fitting = [name for name, kind in KINDS.items() if set(kind.fields) - {"capacity", "min_prize"} == held]
+    fitting = [name for name in fitting if name != "atsp"]  # a tsp unless a matrix says otherwise
+    if len(fitting) != 1:
+        found = " and ".join(sorted(held))
+        fit = f"both {' and '.join(fitting)} take" if fitting else "no problem takes"
+        raise source.bad(f"{fit} {found}; name the problem: {', '.join(KINDS)}", header)
+    return fitting[0]
+
+
+def _read_travel(table: Table, options: Options, draft: Draft) -> None:
+    """The matrix, if one is given, or times from lengths, if there is a speed."""
+    source = table.source
+    if options.matrix is not None:
+        if options.speed is not None:
+            raise source.bad("matrix and speed are given; a matrix has its times already")
+        draft.fields["matrix"], draft.rounding = options.matrix, ""
+        directed = draft.problem == "tsp" and not options.problem and "problem" not in table.about
+        if directed and not np.array_equal(options.matrix, np.transpose(options.matrix)):
+            draft.problem = "atsp"
+        return
+    if "coords" not in draft.fields:
+        raise source.bad("has no coordinates; columns x and y, or lon and lat, or a matrix are needed", table.header)
+    if options.speed is None:
+        if draft.geographic and draft.problem in KINDS and "window" in kind_of(draft.problem).fields:
+            sentence = "has time windows, but how long a way takes is not known from lon and lat"
+            raise source.bad(f"{sentence}; give a matrix of times, or speed in metres per unit of time", table.header)
+        return
+    if not (isinstance(options.speed, int | float) and 0 < options.speed <= LARGEST):
+        raise source.bad(f"speed is {shown(options.speed)}; a number above 0 is expected")
+    travel = _lengths(draft) / options.speed
+    unit = "metres" if draft.geographic else "units of length"
+    draft.fields["matrix"], draft.rounding = travel, ""
+    draft.notes.append(f"travel takes its length divided by a speed of {options.speed:g} {unit} per unit of time")
+
+
+def _lengths(draft: Draft) -> np.ndarray:
+    try:
+        return Instance(
+            "tsp", coords=draft.fields["coords"], geographic=draft.geographic, rounding=draft.rounding, name="coords"
+        ).travel
+    except BadInput as error:
+        raise draft.source.bad(str(error)) from None
+
+
+def dump(instance: Instance) -> str:
+    if instance.matrix is not None and not instance.rounding:
+        raise BadInput(f"{instance.name or 'instance'}: CSV has no place for a matrix; json and tsplib have")
+    out = io.StringIO()
+    about: dict[str, Any] = {"problem": instance.problem, "name": instance.name}
+    about |= {"capacity": instance.capacity, "min_prize": instance.min_prize}
+    about["rounding"] = None if instance.rounding == "GREAT_CIRCLE" else instance.rounding or None
+    for key, value in about.items():
+        if value is not None:
+            out.write(f"# {key} = {plain(value) if isinstance(value, float) else value}\n")
+    out.writelines(f"# note = {note}\n" for note in instance.notes)
+    columns = _columns(instance)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue()
+
+
+def _columns(instance: Instance) -> dict[str, list[str]]:
+    columns: dict[str, list[str]] = {}
+    if instance.names is not None:
+        columns["name"] = list(instance.names)
+    tables = {"coords": ("lon", "lat") if instance.geographic else ("x", "y"), "window": ("window_start", "window_end")}
+    for name in ("coords", *instance.kind.fields):
+        value = getattr(instance, name)
+        if isinstance(value, np.ndarray):
+            for place, heading in enumerate(tables.get(name, (name,))):
+                columns[heading] = [plain(number) for number in value.reshape(instance.size, -1)[:, place]]
+    return columns
