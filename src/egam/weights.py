@@ -23,7 +23,8 @@ from egam.catalogue import FORMAT, Entry
 from egam.errors import BadInput
 from egam.files import write_atomically
 from egam.instance import KINDS
-from egam.nn.egam import EGAM, Shape
+from egam.nn import NETWORKS, Model
+from egam.nn.egam import Shape
 from egam.problems import get_problem
 from egam.problems.base import Problem
 
@@ -45,18 +46,18 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise BadInput(f"{path}: not a readable safetensors file ({error})") from None
 
 
-def save_model(folder: Path, network: EGAM, problem: Problem, trained: dict[str, Any]) -> None:
+def save_model(folder: Path, network: Model, problem: Problem, trained: dict[str, Any]) -> None:
     """Write model.safetensors, then config.json, which names its hash."""
-    about = {"network": "egam", "problem": problem.name, "variant": problem.variant, "shape": network.shape.to_dict()}
-    _write(folder, network.state_dict(), "float32", {**about, "trained": trained})
+    about = {"network": network.name, "problem": problem.name, "variant": problem.variant}
+    _write(folder, network.state_dict(), "float32", {**about, "shape": network.shape.to_dict(), "trained": trained})
 
 
-def load_model(weights: str | Path) -> tuple[EGAM, Problem, dict[str, Any]]:
+def load_model(weights: str | Path) -> tuple[Model, Problem, dict[str, Any]]:
     """The network (in evaluation mode), its problem and its config.json, by a shipped name or a folder."""
     return load_entry(catalogue.find(weights))
 
 
-def load_entry(entry: Entry) -> tuple[EGAM, Problem, dict[str, Any]]:
+def load_entry(entry: Entry) -> tuple[Model, Problem, dict[str, Any]]:
     config, path = entry.config, entry.folder / "model.safetensors"
     tensors, _ = read_tensors(path)
     found = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -67,7 +68,10 @@ def load_entry(entry: Entry) -> tuple[EGAM, Problem, dict[str, Any]]:
         )
     _check_numbers(path, tensors, str(config.get("dtype", "float32")))
     problem = get_problem(entry.problem, entry.variant)
-    network = EGAM(problem.spec, _shape(entry.folder / "config.json", config))
+    if str(config["network"]) not in NETWORKS:
+        where = entry.folder / "config.json"
+        raise BadInput(f"{where}: network is '{config['network']}'; accepted: {', '.join(NETWORKS)}")
+    network = NETWORKS[config["network"]](problem.spec, _shape(entry.folder / "config.json", config))
     load_state(network, tensors, str(path))
     return network.eval(), problem, config
 
@@ -148,4 +152,10 @@ def _shape(path: Path, config: dict[str, Any]) -> Shape:
     names = {field.name for field in fields(Shape)}
     if not isinstance(config["shape"], dict) or set(config["shape"]) != names:
         raise BadInput(f"{path}: shape must have exactly {', '.join(sorted(names))}")
+    for key, expected in Shape().to_dict().items():
+        value = config["shape"][key]
+        if type(value) is not type(expected) or (not isinstance(value, str) and value <= 0):
+            raise BadInput(f"{path}: shape's {key} is {value!r}; something like {expected!r} is expected")
+    if config["shape"]["width"] % config["shape"]["heads"]:
+        raise BadInput(f"{path}: shape's width is no multiple of its heads")
     return Shape(**config["shape"])
