@@ -68,10 +68,8 @@ def load_entry(entry: Entry) -> tuple[Model, Problem, dict[str, Any]]:
         )
     _check_numbers(path, tensors, str(config.get("dtype", "float32")))
     problem = get_problem(entry.problem, entry.variant)
-    if str(config["network"]) not in NETWORKS:
-        where = entry.folder / "config.json"
-        raise BadInput(f"{where}: network is '{config['network']}'; accepted: {', '.join(NETWORKS)}")
-    network = NETWORKS[config["network"]](problem.spec, _shape(entry.folder / "config.json", config))
+    shape = _shape(entry.folder / "config.json", config)
+    network = NETWORKS[config["network"]](problem.spec, shape)
     load_state(network, tensors, str(path))
     return network.eval(), problem, config
 
@@ -147,8 +145,8 @@ def _check_numbers(path: Path, tensors: dict[str, Tensor], dtype: str) -> None:
 
 
 def _shape(path: Path, config: dict[str, Any]) -> Shape:
-    if config["network"] != "egam":
-        raise BadInput(f"{path}: is of network '{config['network']}'; 'egam' is expected")
+    if str(config["network"]) not in NETWORKS:
+        raise BadInput(f"{path}: is of network '{config['network']}'; accepted: {', '.join(NETWORKS)}")
     names = {field.name for field in fields(Shape)}
     if not isinstance(config["shape"], dict) or set(config["shape"]) != names:
         raise BadInput(f"{path}: shape must have exactly {', '.join(sorted(names))}")
