@@ -9,9 +9,9 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "egam"
 FLOORS = [  # from the ground up; a module may import from its own floor and from those below
-    {"errors", "files", "machine", "metric"},
+    {"errors", "files", "machine", "methods", "metric"},
     {"instance", "solution"},
-    {"judge", "solvers", "io"},
+    {"judge", "solvers", "io", "plot"},
     {"problems"},
     {"nn"},
     {"decode"},
@@ -21,6 +21,7 @@ FLOORS = [  # from the ground up; a module may import from its own floor and fro
 ]
 LIGHT = [  # no torch
     *("__init__", "errors", "files", "machine", "metric", "instance", "solution", "judge", "solvers", "io"),
+    *("plot", "methods"),
 ]
 
 

@@ -39,6 +39,10 @@ def gradient(name="tsp", micro=99, m=1, rank=0, world=1, batch=4):
     return torch.cat([parameter.grad.flatten() for parameter in network.parameters()]), report
 
 
+def weights_of(objective, likelihood, m, extras):
+    return solution_weights(advantages(objective, m), objective, likelihood, m, extras)
+
+
 def test_advantages_by_hand():
     # one instance, two copies, two samples: costs 1 2 | 3 6, mean 3; a second instance is constant
     costs = torch.tensor([[1.0, 2.0], [5.0, 5.0], [3.0, 6.0], [5.0, 5.0]])  # copy-major: (copy 0: a, b), (copy 1: a, b)
@@ -58,7 +62,7 @@ def test_advantages_sum_to_zero_over_each_instance(m):
 @pytest.mark.parametrize("m", [1, 3])
 def test_weights_sum_to_zero_over_each_instance(extras, m):
     objective, likelihood = torch.rand(2, m * 5, 7, dtype=torch.float64)
-    weights = solution_weights(objective, likelihood, m, extras)
+    weights = weights_of(objective, likelihood, m, extras)
     assert weights.abs().max() > 0.01
     torch.testing.assert_close(
         weights.view(m, 5, 7).sum((0, 2)), torch.zeros(5, dtype=torch.float64), rtol=0, atol=1e-12
@@ -68,19 +72,19 @@ def test_weights_sum_to_zero_over_each_instance(extras, m):
 def test_standardised_advantages_have_spread_one():
     scales = torch.tensor([1.0, 10.0, 100.0, 0.1, 1.0], dtype=torch.float64).repeat(3)[:, None]
     objective = scales * torch.rand(3 * 5, 7, dtype=torch.float64)
-    weights = solution_weights(objective, torch.zeros_like(objective), 3, Extras(standardize=True))
+    weights = weights_of(objective, torch.zeros_like(objective), 3, Extras(standardize=True))
     spread = weights.view(3, 5, 7).pow(2).mean((0, 2)).sqrt()
     torch.testing.assert_close(spread, torch.ones(5, dtype=torch.float64), rtol=0, atol=1e-12)
     # solutions of one cost stay at 0, and differences below a thousandth are divided by a thousandth, not by themselves
     near = torch.tensor([[3.0, 3.0], [3.0, 3.0 + 2e-4]], dtype=torch.float64)
-    weights = solution_weights(near, torch.zeros_like(near), 1, Extras(standardize=True))
+    weights = weights_of(near, torch.zeros_like(near), 1, Extras(standardize=True))
     torch.testing.assert_close(weights, torch.tensor([[0.0, 0.0], [-0.1, 0.1]], dtype=torch.float64), rtol=0, atol=1e-9)
 
 
 def test_imitation_adds_to_the_best_solution_only():
     # as in test_advantages_by_hand: instance a costs 1 2 | 3 6, its best is copy 0's first; b's best is copy 1's second
     costs = torch.tensor([[1.0, 2.0], [5.0, 5.0], [3.0, 6.0], [5.0, 4.0]])
-    added = solution_weights(costs, torch.zeros_like(costs), 2, Extras(imitate=0.5)) - advantages(costs, 2)
+    added = weights_of(costs, torch.zeros_like(costs), 2, Extras(imitate=0.5)) - advantages(costs, 2)
     expected = torch.zeros(4, 2)
     expected[0, 0] = expected[3, 1] = -0.5 * 2 * 2  # -imitate·m·n
     torch.testing.assert_close(added, expected)
@@ -105,7 +109,7 @@ def test_entropy_weight_has_the_gradient_of_minus_the_entropy():
 
     pairs = torch.cartesian_prod(torch.arange(6), torch.arange(6))  # [36, 2]
     drawn = likelihood[pairs]
-    weights = solution_weights(torch.ones(36, 2), drawn.detach(), 1, Extras(entropy=1.0))
+    weights = weights_of(torch.ones(36, 2), drawn.detach(), 1, Extras(entropy=1.0))
     chance = probability.detach()[pairs].prod(-1)
     parameters = list(network.parameters())
     sampled = torch.autograd.grad((chance * (weights * drawn).mean(-1)).sum(), parameters, retain_graph=True)

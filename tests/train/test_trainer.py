@@ -99,7 +99,7 @@ def test_weights_of_a_run_load_and_start_another(tmp_path):
 
 def test_wider_weights_do_not_start_a_narrow_network(tmp_path):
     run(tmp_path / "first")
-    with pytest.raises(BadInput, match=r"has Shape\(width=16.*this run's network is Shape\(width=32"):
+    with pytest.raises(BadInput, match=r"has egam Shape\(width=16.*this run's network is egam Shape\(width=32"):
         Trainer.fresh(changed(TINY, {"width": 32}, ""), tmp_path / "second", init=str(tmp_path / "first"), say=quiet)
     assert not (tmp_path / "second").exists()
 

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from egam.errors import BadInput, nearest
+from egam.methods import get_method
 
 PRESETS = Path(__file__).parent / "presets"
 SCHEDULES = ("warmup-cosine", "drop-last-tenth", "constant")
 PRECISIONS = ("float32", "bf16")
+NORMS = ("instance", "batch", "layer")
+BASELINES = ("symmetry", "symnco", "exponential", "rollout")  # see baselines.py
+TURNS = ("all", "others", "none")
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,7 @@ class TrainConfig:
     problem: str = "tsp"
     variant: str = ""  # "": the problem's default
     size: str = "20"  # one N, or a range "20-50" from which each batch draws its N
+    method: str = "egam"  # a row of egam.methods; naming one sets the keys that the row decides
     # the network (see nn/egam.py)
     width: int = 128
     heads: int = 8
@@ -31,7 +36,12 @@ class TrainConfig:
     # REINFORCE
     batch: int = 16  # instances per step, over all processes
     m: int = 1  # turned or mirrored copies of each instance
-    n: int = 20  # sampled solutions of each copy
+    n: int = 20  # sampled solutions of each copy; 0: as many as the size
+    turn: str = "all"  # which of the copies are turned or mirrored: all, others (than the first), none
+    baseline: str = "symmetry"  # what costs are compared with
+    epoch: int = 2500  # steps after which the rollout baseline's copy is challenged
+    held_out: int = 10_000  # instances of that challenge
+    invariance: float = 0.0  # weight of Sym-NCO's invariance term
     standardize: bool = False  # divide an instance's advantages by their standard deviation
     imitate: float = 0.0  # weight of imitating the best of an instance's m·n solutions
     entropy: float = 0.0  # weight of the policy's entropy; falls with the learning rate
@@ -44,6 +54,7 @@ class TrainConfig:
     warmup: float = 0.02  # share of the run
     final_lr: float = 0.02  # last learning rate as a share of lr
     clip_norm: float = 1.0
+    weight_decay: float = 0.0
     ema: float = 0.0  # decay of the moving average of weights that is validated and saved; 0: the weights themselves
     # watching
     report_every: int = 50  # steps
@@ -72,6 +83,21 @@ class TrainConfig:
     def checked(self) -> TrainConfig:
         """This config, or a sentence that says which key has a value that cannot be."""
         _ = self.sizes
+        get_method(self.method)
+        self._check_numbers()
+        for key, accepted in (
+            ("schedule", SCHEDULES),
+            ("precision", PRECISIONS),
+            ("norm", NORMS),
+            ("baseline", BASELINES),
+            ("turn", TURNS),
+        ):
+            if getattr(self, key) not in accepted:
+                raise BadInput(f"{key} is '{getattr(self, key)}'; accepted: {', '.join(accepted)}")
+        self._check_samples()
+        return self
+
+    def _check_numbers(self) -> None:
         for key in (
             "width",
             "heads",
@@ -80,7 +106,7 @@ class TrainConfig:
             "decoder_layers",
             "batch",
             "m",
-            "n",
+            "epoch",
             "report_every",
             "validate_every",
             "validation_count",
@@ -90,24 +116,28 @@ class TrainConfig:
                 raise BadInput(f"{key} is {getattr(self, key)}; 1 or more is accepted")
         if self.width % self.heads:
             raise BadInput(f"width {self.width} is not a multiple of heads {self.heads}")
-        if self.m * self.n < 2:
-            raise BadInput(f"m·n is {self.m * self.n}; the baseline is a mean over m·n solutions, 2 or more are needed")
         if self.lr <= 0 or not 0 <= self.warmup < 1 or not 0 <= self.final_lr <= 1 or self.clip_norm <= 0:
             raise BadInput("lr and clip_norm must be above 0, warmup in [0, 1) and final_lr in [0, 1]")
         if not 0 <= self.ema < 1:
             raise BadInput(f"ema is {self.ema:g}; a decay of 0 or more and below 1 is accepted")
+        for key in ("n", "imitate", "entropy", "invariance", "weight_decay"):
+            if getattr(self, key) < 0:
+                raise BadInput(f"{key} is {getattr(self, key):g}; 0 or more is accepted")
         if (self.steps > 0) == (self.minutes > 0):
             raise BadInput(
                 f"steps is {self.steps} and minutes is {self.minutes:g}; exactly one of them must be above 0"
             )
-        for key, accepted in (
-            ("schedule", SCHEDULES),
-            ("precision", PRECISIONS),
-            ("norm", ("instance", "batch", "layer")),
-        ):
-            if getattr(self, key) not in accepted:
-                raise BadInput(f"{key} is '{getattr(self, key)}'; accepted: {', '.join(accepted)}")
-        return self
+
+    def _check_samples(self) -> None:
+        """Are there enough solutions of an instance for what compares them?"""
+        compares = [f"baseline '{self.baseline}'"] if self.baseline in ("symmetry", "symnco") else []
+        compares += [key for key in ("standardize", "imitate", "entropy") if getattr(self, key)]
+        if compares and self.m * self.n == 1:
+            raise BadInput(f"m·n is 1; {compares[0]} compares an instance's m·n solutions, 2 or more are needed")
+        if self.invariance and self.m < 2:
+            raise BadInput(f"m is {self.m}; the invariance term compares copies of an instance, 2 or more are needed")
+        if self.baseline == "rollout" and self.held_out < 2:
+            raise BadInput(f"held_out is {self.held_out}; the rollout baseline's t-test needs 2 or more")
 
     def lr_at(self, progress: float) -> float:
         """The learning rate when a share `progress` in [0, 1] of the run is over."""
@@ -153,13 +183,16 @@ def read_config(path: str | Path) -> TrainConfig:
 
 
 def changed(config: TrainConfig, table: dict[str, Any], where: str) -> TrainConfig:
-    """The config with the given keys replaced, each value checked against the key's type."""
+    """The config with the given keys replaced, each value checked against the key's type. Another method replaces the
+    keys that its row decides before the other given keys do."""
     kinds = {field.name: type(getattr(config, field.name)) for field in fields(config)}
     values = {}
     for key, value in table.items():
         if key not in kinds:
             raise BadInput(f"{where}: unknown key '{key}'{nearest(key, list(kinds))}; accepted: {', '.join(kinds)}")
         values[key] = _as(kinds[key], value, f"{where}: {key}")
+    if (method := values.get("method", config.method)) != config.method:
+        values = get_method(method).settings() | values
     return replace(config, **values)
 
 

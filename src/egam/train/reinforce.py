@@ -2,6 +2,7 @@
 
     for m turned or mirrored copies of each instance, n sampled solutions each:
     b(s) = mean of the m·n costs,   ∇L = mean of (C - b(s)) ∇ log p(solution)
+Other methods put another baseline in its place (baselines.py) or add a term (`Extras`); the step is the same.
 Sample first, score after: the network encodes with gradients once, rolls out without, and one parallel pass gives the
 log-probabilities of all finished rollouts. Encoding and scoring go through in micro-batches that stay in the
 processor's cache; their gradients add up to the batch's. All randomness is a function of (seed, step, instance), so
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from egam.decode import draws
@@ -39,9 +40,16 @@ class Draw:
 
     def arrays(self, problem: Problem, batch: int, sizes: tuple[int, int]) -> Arrays:
         """This process's share of the step's batch of fresh instances, one size for all of them."""
-        rng = np.random.default_rng([self.seed, self.step])
-        size = int(rng.integers(sizes[0], sizes[1] + 1))
+        rng, size = self._rng_and_size(sizes)
         return {field: values[self.rank :: self.world] for field, values in problem.generate(rng, batch, size).items()}
+
+    def size(self, sizes: tuple[int, int]) -> int:
+        """Of the step's instances, as the problem counts."""
+        return self._rng_and_size(sizes)[1]
+
+    def _rng_and_size(self, sizes: tuple[int, int]) -> tuple[np.random.Generator, int]:
+        rng = np.random.default_rng([self.seed, self.step])
+        return rng, int(rng.integers(sizes[0], sizes[1] + 1))
 
     def instances(self, count: int, device: torch.device) -> Tensor:
         """[count] the numbers of this process's instances among all that were ever drawn."""
@@ -59,11 +67,15 @@ class StepReport:
     entropy: float  # mean per decision, in nats
 
 
-def symmetric_copies(batch: Any, m: int, seed: int, instances: Tensor) -> Any:
-    """m copies of each instance, copy-major, each turned or mirrored at random."""
+def symmetric_copies(batch: Any, m: int, seed: int, instances: Tensor, turn: str = "all") -> Any:
+    """m copies of each instance, copy-major, turned or mirrored at random: all of them, the others than the first, or
+    none."""
+    equal = repeat(batch, m)
+    kept = {"all": 0, "others": len(batch.travel), "none": len(equal.travel)}[turn]
     copies = torch.arange(m, device=instances.device)
     u = draws.uniforms(draws.keys(seed ^ 0x5EED, instances, copies), 0)  # [B, m]
-    return rotate_reflect(repeat(batch, m), u.T.flatten())
+    turned = rotate_reflect(equal, u.T.flatten())
+    return replace(turned, coords=torch.cat([equal.coords[:kept], turned.coords[kept:]])) if kept else turned
 
 
 def distinct_starts(problem: Problem, nodes: int, keys: Tensor) -> Tensor:
@@ -81,6 +93,21 @@ def advantages(objective: Float[Tensor, "mB n"], m: int) -> Float[Tensor, "mB n"
     return (per_instance - per_instance.mean((0, 2), keepdim=True)).view_as(objective)
 
 
+@dataclass
+class Sampled:
+    """A step's solutions, as a baseline sees them."""
+
+    copies: Any  # the Batch of m·B copies
+    starts: Int[Tensor, "mB n"]
+    objective: Float[Tensor, "mB n"]  # cost and penalty, in scaled units
+    m: int
+
+
+def symmetry(sampled: Sampled) -> Float[Tensor, "mB n"]:
+    """The paper's baseline."""
+    return advantages(sampled.objective, sampled.m)
+
+
 @dataclass(frozen=True)
 class Extras:
     """What may be added to the paper's gradient; the defaults add nothing."""
@@ -88,29 +115,35 @@ class Extras:
     standardize: bool = False  # divide an instance's advantages by their standard deviation
     imitate: float = 0.0  # weight of imitating the best of an instance's m·n solutions
     entropy: float = 0.0  # weight of the policy's entropy, against early certainty
+    turn: str = "all"  # which of the m copies are turned or mirrored: all, others (than the first), none
+    invariance: Callable[[Tensor, int], Tensor] | None = None  # a loss of all node embeddings and m (invariance.py)
 
 
 NOTHING = Extras()
 
 
 def solution_weights(
-    objective: Float[Tensor, "mB n"], log_likelihood: Float[Tensor, "mB n"], m: int, extras: Extras = NOTHING
+    advantage: Float[Tensor, "mB n"],
+    objective: Float[Tensor, "mB n"],
+    log_likelihood: Float[Tensor, "mB n"],
+    m: int,
+    extras: Extras = NOTHING,
 ) -> Float[Tensor, "mB n"]:
     """What each solution's log-probability is multiplied by: the mean over all solutions of these products is the loss.
 
     The entropy enters as a cost: E[log p] is minus the entropy, and its gradient is that of REINFORCE with log p in the
     place of the cost.
     """
-    weight = advantages(objective, m)
-    per_instance = weight.view(m, -1, weight.shape[1])  # [m, B, n]
+    weight = advantage
     if extras.standardize:
+        per_instance = weight.view(m, -1, weight.shape[1])  # [m, B, n]
         spread = per_instance.pow(2).mean((0, 2), keepdim=True).sqrt()
         weight = (per_instance / spread.clamp(min=SPREAD)).view_as(weight)
     if extras.entropy:
         weight = weight + extras.entropy * advantages(log_likelihood, m)
     if extras.imitate:
-        best = per_instance.transpose(0, 1).flatten(1).argmin(-1, keepdim=True)  # [B, 1]
-        chosen = torch.zeros_like(per_instance.transpose(0, 1).flatten(1)).scatter_(1, best, 1.0)
+        costs = objective.view(m, -1, weight.shape[1]).transpose(0, 1).flatten(1)  # [B, m·n]
+        chosen = torch.zeros_like(costs).scatter_(1, costs.argmin(-1, keepdim=True), 1.0)
         chosen = chosen.view(-1, m, weight.shape[1]).transpose(0, 1).reshape(weight.shape)
         weight = weight - extras.imitate * m * weight.shape[1] * chosen
     return weight
@@ -126,36 +159,36 @@ def reinforce_step(
     micro_batch: int,
     extras: Extras = NOTHING,
     autocast: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    baseline: Callable[[Sampled], Tensor] = symmetry,
 ) -> StepReport:
     """Add the gradient of this process's share of the batch to the network's .grad and report."""
     device = batch.travel.device
     instances = draw.instances(len(batch.travel), device)
-    copies = symmetric_copies(batch, m, draw.seed, instances)
+    copies = symmetric_copies(batch, m, draw.seed, instances, extras.turn)
     features = problem.features(copies)
     total = len(copies.travel)
     parts = [slice(at, min(at + micro_batch, total)) for at in range(0, total, micro_batch)]
+    keys = draws.keys(draw.seed, instances, torch.arange(m * n, device=device))
+    keys = keys.view(-1, m, n).transpose(0, 1).flatten(0, 1)  # [m·B, n] copy-major
+    starts = distinct_starts(problem, copies.travel.shape[1], keys)
 
     with autocast():
         encoded = [network.encode(_part(features, part)) for part in parts]  # with gradients
-        rollout = _sample(
-            network,
-            problem,
-            copies,
-            encoded,
-            draws.keys(draw.seed, instances, torch.arange(m * n, device=device)),
-            m,
-            n,
-        )
+        rollout = _sample(network, problem, copies, encoded, starts, keys)
     objective = rollout.cost + rollout.penalty
-    weight = solution_weights(objective, rollout.log_likelihood, m, extras) / (objective.numel() * draw.world)
+    advantage = baseline(Sampled(copies, starts, objective, m))
+    weight = solution_weights(advantage, objective, rollout.log_likelihood, m, extras)
+    weight = weight / (objective.numel() * draw.world)
+    loss, pull = _invariance(extras, encoded, m, draw.world)
 
-    loss = 0.0
     for number, part in enumerate(parts):
         with autocast():
             likelihood = log_likelihood(network, network.prepare(encoded[number]), _rollout_part(rollout, part))
         share = (weight[part] * likelihood).sum()
-        share.backward()
         loss += float(share.detach()) * draw.world
+        if pull is not None:
+            share = share + (encoded[number].nodes * pull[part]).sum()
+        share.backward()
         encoded[number] = None
     return StepReport(
         loss=loss,
@@ -168,15 +201,23 @@ def reinforce_step(
 
 
 def _sample(
-    network: Network, problem: Problem, copies: Any, encoded: list[Any], keys: Tensor, m: int, n: int
+    network: Network, problem: Problem, copies: Any, encoded: list[Any], starts: Tensor, keys: Tensor
 ) -> Rollout:
-    """n sampled rollouts of each copy. `keys` [B, m·n] -> copy-major [m·B, n]."""
-    copy_keys = keys.view(-1, m, n).transpose(0, 1).flatten(0, 1)
+    """Sampled rollouts of each copy, one per start and key."""
     with torch.no_grad():
         whole = encoded[0] if len(encoded) == 1 else _joined(encoded)
-        prepared = network.prepare(whole)
-        starts = distinct_starts(problem, copies.travel.shape[1], copy_keys)
-        return roll_out(network, problem, copies, prepared, starts, copy_keys, record=True)
+        return roll_out(network, problem, copies, network.prepare(whole), starts, keys, record=True)
+
+
+def _invariance(extras: Extras, encoded: list[Any], m: int, world: int) -> tuple[float, Tensor | None]:
+    """The term's value and its gradient by the node embeddings [m·B, N, D]. It compares copies, which micro-batches
+    may separate: so its gradient is taken here once for all, and each micro-batch carries its part on."""
+    if extras.invariance is None:
+        return 0.0, None
+    nodes = torch.cat([part.nodes.detach() for part in encoded]).requires_grad_()
+    value = extras.invariance(nodes, m) / world
+    value.backward()
+    return float(value.detach()) * world, nodes.grad
 
 
 def _joined(encoded: list[Any]) -> Any:

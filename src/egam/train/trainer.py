@@ -1,9 +1,9 @@
 """A training run from first step to last: schedule, validation, checkpoints, signals, several processes.
 
 A step is `reinforce_step` (reinforce.py) and one Adam update. All randomness follows from (seed, step), so that a
-checkpoint needs weights, Adam's moments and the step number, in one file that is replaced atomically: a run of a
-given number of steps that is killed and resumed equals one that was not, bit for bit. (With a wall-clock budget the
-learning rate follows the clock instead.)
+checkpoint needs weights, Adam's moments, the step number and what a baseline remembers, in one file that is replaced
+atomically: a run of a given number of steps that is killed and resumed equals one that was not, bit for bit. (With a
+wall-clock budget the learning rate follows the clock instead.)
 """
 
 from __future__ import annotations
@@ -26,17 +26,22 @@ from torch import Tensor, distributed
 
 from egam.decode.strategies import Decoding, decode
 from egam.errors import BadInput, EgamError
+from egam.methods import get_method
+from egam.nn import NETWORKS
 from egam.nn.egam import EGAM, Shape
 from egam.nn.encoder import chunk_size
 from egam.problems import get_problem
 from egam.problems.base import Arrays, map_tensors
+from egam.train.baselines import make_baseline
 from egam.train.config import TrainConfig, changed, read_config
+from egam.train.invariance import Invariance
 from egam.train.log import MetricsLog
 from egam.train.reinforce import Draw, Extras, StepReport, reinforce_step
 from egam.weights import load_model, load_state, read_tensors, save_model, write_atomically, write_tensors
 
 VALIDATION_SEED = 4321
 MICRO_CHUNKS = 8  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
+GLIMPSE_BYTES = 128 << 20  # attention weights of a micro-batch's decisions, in networks without edges
 DIVERGED = 2.0  # times the untrained cost
 
 
@@ -60,11 +65,14 @@ class Trainer:
             config.norm,
             config.clip,
         )
-        self.network = EGAM(self.problem.spec, shape).to(self.device)
+        self.network = NETWORKS[get_method(config.method).network](self.problem.spec, shape).to(self.device)
         self.averaged = copy.deepcopy(self.network) if config.ema else self.network  # what is validated and saved
+        self.baseline = make_baseline(config, self.network, self.problem)
+        self.invariance = Invariance(config.width, config.invariance).to(self.device) if config.invariance else None
         if config.compile:
             self.network.encoder.compile()
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.lr)
+        self.parameters = [*self.network.parameters(), *(self.invariance.parameters() if self.invariance else ())]
+        self.optimizer = torch.optim.Adam(self.parameters, lr=config.lr, weight_decay=config.weight_decay)
         self.step, self.seconds, self.untrained = 0, 0.0, math.nan
         self._stop: int | None = None
 
@@ -84,10 +92,12 @@ class Trainer:
             other, problem, _ = load_model(init)
             if problem.name != config.problem:
                 say(f"note: initial weights were trained on {problem.name}, this run is on {config.problem}")
-            if other.shape != trainer.network.shape:
-                raise BadInput(f"{init}: has {other.shape}; this run's network is {trainer.network.shape}")
+            if (other.name, other.shape) != (trainer.network.name, trainer.network.shape):
+                ours = f"{trainer.network.name} {trainer.network.shape}"
+                raise BadInput(f"{init}: has {other.name} {other.shape}; this run's network is {ours}")
             load_state(trainer.network, other.state_dict(), init)
             load_state(trainer.averaged, other.state_dict(), init)
+            trainer.baseline = make_baseline(config, trainer.network, trainer.problem)
         if not first:
             return trainer
         try:
@@ -129,6 +139,8 @@ class Trainer:
                 report = self._agree(report)
                 window.append((report, norm))
                 self._check(report, norm)
+                if self.step % self.config.epoch == 0 and (news := self.baseline.end_epoch(self.network)):
+                    self.say(news)
                 last = self.progress >= 1 or self._stop is not None
                 validates = self.step % self.config.validate_every == 0 or last
                 if self.step % self.config.report_every == 0 or validates:
@@ -158,13 +170,28 @@ class Trainer:
         batch = map_tensors(batch, lambda tensor: tensor.to(self.device))
         self.optimizer.zero_grad(set_to_none=True)
         rate = config.lr_at(self.progress)
-        extras = Extras(config.standardize, config.imitate, config.entropy * rate / config.lr)
-        micro_batch = self._micro_batch(batch)
+        n = config.n or draw.size(config.sizes)
+        extras = Extras(
+            standardize=config.standardize,
+            imitate=config.imitate,
+            entropy=config.entropy * rate / config.lr,
+            turn=config.turn,
+            invariance=self.invariance,
+        )
         report = reinforce_step(
-            self.network, self.problem, batch, draw, config.m, config.n, micro_batch, extras, self._autocast
+            self.network,
+            self.problem,
+            batch,
+            draw,
+            config.m,
+            n,
+            self._micro_batch(batch, n),
+            extras,
+            self._autocast,
+            self.baseline.advantages,
         )
         self._add_up_gradients()
-        norm = float(torch.nn.utils.clip_grad_norm_(self.network.parameters(), config.clip_norm))
+        norm = float(torch.nn.utils.clip_grad_norm_(self.parameters, config.clip_norm))
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         if math.isfinite(norm):
@@ -181,16 +208,17 @@ class Trainer:
         for mean, value in zip(self.averaged.state_dict().values(), self.network.state_dict().values(), strict=True):
             mean.lerp_(value, 1 - decay)
 
-    def _micro_batch(self, batch: Any) -> int:
+    def _micro_batch(self, batch: Any, n: int) -> int:
+        """Copies that are encoded and scored together."""
         config, nodes = self.config, batch.travel.shape[1]
-        if config.norm == "batch" or self.device.type != "cpu":
-            return (
-                len(batch.travel) * config.m
-                if config.micro_batch == 0 or config.norm == "batch"
-                else config.micro_batch
-            )
+        if config.norm == "batch":
+            return len(batch.travel) * config.m
+        if config.micro_batch or self.device.type != "cpu":
+            return config.micro_batch or len(batch.travel) * config.m
+        if not isinstance(self.network, EGAM):
+            return max(1, GLIMPSE_BYTES // (4 * config.heads * n * nodes * nodes))
         rows = nodes * nodes if self.problem.spec.directed else nodes * (nodes + 1) // 2
-        return config.micro_batch or MICRO_CHUNKS * chunk_size(rows)
+        return MICRO_CHUNKS * chunk_size(rows)
 
     def _autocast(self) -> Any:
         if self.config.precision == "bf16":
@@ -259,6 +287,9 @@ class Trainer:
         tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
         if self.averaged is not self.network:
             tensors |= {f"average.{name}": tensor for name, tensor in self.averaged.state_dict().items()}
+        if self.invariance is not None:
+            tensors |= {f"invariance.{name}": tensor for name, tensor in self.invariance.state_dict().items()}
+        tensors |= {f"baseline.{name}": tensor for name, tensor in self.baseline.state().items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{name}": torch.as_tensor(value) for name, value in moments.items()}
         about = {"step": self.step, "seconds": self.seconds, "untrained": self.untrained}
@@ -268,6 +299,7 @@ class Trainer:
             "minutes": self.seconds / 60,
             "instances": self.step * self.config.batch,
             "size": self.config.size,
+            "method": self.config.method,
         }
         save_model(self.folder, self.averaged, self.problem, trained)
 
@@ -286,6 +318,9 @@ class Trainer:
         load_state(self.network, _with_prefix(tensors, "network."), str(path))
         if self.averaged is not self.network:
             load_state(self.averaged, _with_prefix(tensors, "average."), str(path))
+        if self.invariance is not None:
+            load_state(self.invariance, _with_prefix(tensors, "invariance."), str(path))
+        self.baseline.load(_with_prefix(tensors, "baseline."))
         state: dict[int, dict[str, Any]] = {}
         for name, tensor in tensors.items():
             if name.startswith("adam."):
@@ -317,7 +352,7 @@ class Trainer:
         """Sum gradients over processes; each already counts its share of the batch."""
         if self.world == 1:
             return
-        grads = [parameter.grad for parameter in self.network.parameters() if parameter.grad is not None]
+        grads = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
         flat = torch.cat([grad.flatten() for grad in grads])
         distributed.all_reduce(flat)
         at = 0
