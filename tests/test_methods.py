@@ -1,6 +1,9 @@
 """The table of learned methods: each row trains by the one trainer, loads, and decodes by the one decoder."""
 
 import csv
+import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -120,6 +123,12 @@ def test_a_killed_and_resumed_run_equals_an_unbroken_one(tmp_path, name, epoch):
     assert rows[0] == rows[1] and len(rows[0]) == 5
 
 
+def test_a_run_does_not_go_on_with_another_baseline(tmp_path):
+    Trainer.fresh(config_of("pomo", steps=2, encoder_layers=1), tmp_path / "run", say=quiet).train()
+    with pytest.raises(BadInput, match=r"state.safetensors: baseline.\w+ is missing; the run had another baseline"):
+        Trainer.resumed(tmp_path / "run", {"baseline": "rollout", "steps": 4}, say=quiet)
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_every_row_learns(tmp_path, name):
     """30 steps of TSP6 with a narrow network, against a random tour's 3.07; 2.33 to 2.42 when this was written."""
@@ -156,3 +165,23 @@ def test_started_weights_are_the_frozen_copys_too(tmp_path):
     second = Trainer.fresh(config_of("gam", encoder_layers=1), tmp_path / "two", init=str(tmp_path / "one"), say=quiet)
     mine, frozen = second.network.state_dict(), second.baseline.frozen.state_dict()
     assert all(torch.equal(mine[name], frozen[name]) for name in mine)
+
+
+def test_on_the_command_line(tmp_path):
+    def egam(*words):
+        return subprocess.run([sys.executable, "-m", "egam", *words], cwd=tmp_path, capture_output=True, text=True)
+
+    narrow = [f"--set={key}={value}" for key, value in NARROW.items() if key != "size"]
+    trained = egam("train", "cvrp", "--method", "symnco", "--size", "6", *narrow, "--set", "encoder_layers=1")
+    assert trained.returncode == 0, trained.stderr
+    config = read_config(tmp_path / "run-cvrp6-symnco" / "config.toml")
+    assert (config.method, config.invariance, config.batch, config.encoder_layers) == ("symnco", 0.1, 8, 1)
+    measured = egam("eval", "run-cvrp6-symnco", "--count", "5", "--decode", "8xgreedy", "--json")
+    assert measured.returncode == 0, measured.stderr
+    assert json.loads(measured.stdout)["results"][0]["feasible"] == 5
+    for words, sentence in (
+        (["train", "tsp", "--method", "pono"], "method 'pono' is unknown (did you mean 'pomo'?)"),
+        (["train", "--resume", "run-cvrp6-symnco", "--method", "gam"], "--method cannot be given with --resume"),
+    ):
+        refused = egam(*words)
+        assert refused.returncode == 2 and sentence in refused.stderr

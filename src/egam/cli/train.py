@@ -27,6 +27,7 @@ def train(
     config: Annotated[str, typer.Option(help="cpu, paper, or a TOML file.")] = "cpu",
     size: Annotated[str, typer.Option(help="One N, or a range such as 20-50.")] = "",
     variant: Variant = "",
+    method: Annotated[str, typer.Option(help="egam, gam, gatv2, pomo or symnco: sets what makes the method.")] = "",
     minutes: Annotated[float | None, typer.Option(help="Train for so long; the learning rate follows.")] = None,
     steps: Annotated[int | None, typer.Option(help="Train for so many steps.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value of the config; repeatable.")] = None,
@@ -41,7 +42,8 @@ def train(
     """Train a network: a new run, or the rest of one that was stopped."""
     from egam.train.config import changed, read_config, with_settings
 
-    given: dict[str, Any] = {"problem": problem, "size": size, "variant": variant, "device": device, "seed": seed}
+    given: dict[str, Any] = {"problem": problem, "size": size, "variant": variant, "method": method}
+    given |= {"device": device, "seed": seed}
     given = {key: value for key, value in given.items() if value not in ("", None)} | _duration(minutes, steps)
     first = os.environ.get("RANK", "0") == "0"  # under torchrun one process speaks
     say = _speaker(first and not quiet, as_json)
@@ -50,6 +52,7 @@ def train(
             "PROBLEM": problem,
             "--size": size,
             "--variant": variant,
+            "--method": method,
             "--seed": seed,
             "--set": settings,
         }
@@ -64,7 +67,8 @@ def train(
         begun = changed(read_config(config), given, "egam train")
         begun = with_settings(begun, _with_other_duration(settings or [])).checked()
         kind_of(begun.problem)
-        folder = out or Path(f"run-{begun.problem}{begun.size}")
+        kind = "" if begun.method == "egam" else f"-{begun.method}"
+        folder = out or Path(f"run-{begun.problem}{begun.size}{kind}")
         trainer = _trainer(begun, lambda trainer: trainer.fresh(begun, folder, init, say))
     stopped = _watch(trainer, first and not quiet and not as_json)
     if first:

@@ -320,7 +320,10 @@ class Trainer:
             load_state(self.averaged, _with_prefix(tensors, "average."), str(path))
         if self.invariance is not None:
             load_state(self.invariance, _with_prefix(tensors, "invariance."), str(path))
-        self.baseline.load(_with_prefix(tensors, "baseline."))
+        try:
+            self.baseline.load(_with_prefix(tensors, "baseline."))
+        except KeyError as missing:
+            raise BadInput(f"{path}: baseline.{missing.args[0]} is missing; the run had another baseline") from None
         state: dict[int, dict[str, Any]] = {}
         for name, tensor in tensors.items():
             if name.startswith("adam."):
