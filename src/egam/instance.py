@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from egam.errors import BadInput, nearest
 from egam.metric import METRICS, ON_THE_GLOBE, distance_table, flat_map
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -391,11 +393,12 @@ def _frozen_array(where: str, field: str, value: Any) -> np.ndarray:
         raise BadValue(where, f"{field} is not a table of numbers", field) from None
     if field == "matrix" and array.ndim == 2:
         np.fill_diagonal(array, 0.0)  # never travelled; files put 9999 there, which would spoil the scale
-    if not (fine := np.abs(array) <= LARGEST).all():
+    largest = LARGEST * (10 if field == "matrix" else 1)  # so that distances of the largest coordinates fit
+    if not (fine := np.abs(array) <= largest).all():
         place = ", ".join(str(int(k)) for k in np.argwhere(~fine)[0])
         node = int(np.argwhere(~fine)[0][0]) if array.ndim else None
         found = array[~fine][0]
-        accepted = f"numbers up to {LARGEST:g}" if np.isfinite(found) else "finite numbers"
+        accepted = f"numbers up to {largest:g}" if np.isfinite(found) else "finite numbers"
         raise BadValue(where, f"{field}[{place}] is {found:g}; {accepted} are accepted", field, node)
     array.setflags(write=False)
     return array

@@ -107,9 +107,10 @@ def read(
     measure: str | None = None,
 ) -> Instance:
     """One instance from a file; `matrix` is a file too (an OSRM reply or a square of numbers), or numbers."""
+    stops = None
     if isinstance(matrix, str | os.PathLike):
-        matrix = _matrix_from(load(matrix), measure)
-    options = Options(problem, capacity, min_prize, matrix, speed, measure)
+        matrix, stops = _matrix_from(load(matrix), measure)
+    options = Options(problem, capacity, min_prize, matrix, stops, speed, measure)
     return _parse(load(path), format, options)
 
 
@@ -126,7 +127,7 @@ def parse(
     measure: str | None = None,
 ) -> Instance:
     """One instance from text; `name` stands for the file in messages, and its suffix counts as one."""
-    options = Options(problem, capacity, min_prize, matrix, speed, measure)
+    options = Options(problem, capacity, min_prize, matrix, None, speed, measure)
     return _parse(as_source(name, text), format, options)
 
 
@@ -185,11 +186,11 @@ def _guess(source: Source) -> str:
     text = source.text
     if text.lstrip().startswith(("{", "[")):
         return "osrm" if osrm.looks_like(json.load_object(source)) else "json"
-    if sol.looks_like(text):
-        raise source.bad("is a solution, not an instance; read_solution reads it")
     for name, module in (("tsplib", tsplib), ("solomon", solomon), ("csv", csv), ("matrix", square)):
         if module.looks_like(text):
             return name
+    if sol.looks_like(text):
+        raise source.bad("is a solution, not an instance; read_solution reads it")
     for name, row in FORMATS.items():
         if source.suffix in row.suffixes:
             return name
@@ -217,10 +218,11 @@ def _guess_solution(source: Source) -> str:
     raise source.bad("looks like no solution; .sol, .tour and .json are accepted")
 
 
-def _matrix_from(source: Source, measure: str | None) -> Any:
+def _matrix_from(source: Source, measure: str | None) -> tuple[Any, list[str] | None]:
+    """The numbers, and the names of their stops if the file has any."""
     if source.text.lstrip().startswith("{"):
-        return osrm.matrix_of(source, measure)
-    return square.read_square(source)[0]
+        return osrm.matrix_of(source, measure), None
+    return square.read_square(source)[:2]
 
 
 def _known(format: str, formats: dict[str, Any]) -> str:
@@ -232,6 +234,8 @@ def _known(format: str, formats: dict[str, Any]) -> str:
 
 def _by_suffix(path: str | Path, formats: dict[str, Any], what: str) -> str:
     suffix = Path(path).suffix.lower()
+    if str(path) == "-":
+        raise BadInput(f"a format is needed for standard output; accepted: {', '.join(formats)}")
     for name, row in formats.items():
         if row.writes and suffix in row.suffixes:
             return name

@@ -42,7 +42,7 @@ COLUMNS = {  # heading -> what it holds
 }
 PAIRS = {"coords": (("x", "y"), ("lon", "lat")), "window": (("window_start", "window_end"),)}
 EMPTY_AT_DEPOT = ("demand", "prize", "penalty", "service_time")  # an empty cell of the first row is 0 there
-ABOUT = ("problem", "name", "capacity", "min_prize", "rounding", "note")  # keys of lines above the header
+ABOUT = ("problem", "name", "capacity", "min_prize", "speed", "rounding", "note")  # keys of lines above the header
 DELIMITERS = ",;\t"
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 
@@ -67,7 +67,8 @@ class Table:
         return self.source.number(f"{column} of node {row}{self.called(row)}", text, line)
 
     def numbers(self, *columns: str) -> np.ndarray:
-        return np.array([[self.number(column, row) for column in columns] for row in range(len(self.lines))])
+        rows = [[self.number(column, row) for column in columns] for row in range(len(self.lines))]
+        return np.array(rows).reshape(-1, len(columns))
 
     def called(self, row: int) -> str:
         return f" ({self.columns['name'][row]})" if "name" in self.columns and self.columns["name"][row] else ""
@@ -87,12 +88,8 @@ def parse(source: Source, options: Options) -> Instance:
         draft.notes.append("commas in numbers are read as decimal points")
     _read_columns(table, draft)
     _read_about(table, options, draft)
-    asked = options.problem or table.about.get("problem", ("", 0))[0]
-    draft.problem = asked or _inferred(source, draft.fields, table.header)
+    draft.problem = options.problem or _stated(table) or _inferred(source, draft.fields, table.header)
     _read_travel(table, options, draft)
-    if asked and not options.problem and asked not in KINDS:
-        near = nearest(asked, list(KINDS))
-        raise source.bad(f"problem is {shown(asked)}{near}; accepted: {', '.join(KINDS)}", table.about["problem"][1])
     return draft.finish(options.problem)
 
 
@@ -198,18 +195,33 @@ def _read_columns(table: Table, draft: Draft) -> None:
 
 def _read_about(table: Table, options: Options, draft: Draft) -> None:
     for name, argument in (("capacity", options.capacity), ("min_prize", options.min_prize)):
-        value: Any = argument
-        if name in table.about:
-            text, line = table.about[name]
-            value = table.source.number(name, text, line)
-            draft.lines[name, None] = line
-            if argument is not None and argument != value:
-                raise table.source.bad(f"{name} is {plain(value)} here, but {argument} was asked for; drop one", line)
-        if value is not None:
+        if (value := _scalar(table, name, argument)) is not None:
             draft.fields[name] = value
+        if name in table.about:
+            draft.lines[name, None] = table.about[name][1]
     if "rounding" in table.about:
         draft.rounding = table.about["rounding"][0]
         draft.lines["rounding", None] = table.about["rounding"][1]
+
+
+def _scalar(table: Table, name: str, argument: Any) -> Any:
+    """What a line above the header says, or an argument; not two different things."""
+    if name not in table.about:
+        return argument
+    text, line = table.about[name]
+    value = table.source.number(name, text, line)
+    if argument is not None and argument != value:
+        raise table.source.bad(f"{name} is {plain(value)} here, but {argument} was asked for; drop one", line)
+    return value
+
+
+def _stated(table: Table) -> str:
+    """The problem that a line above the header names, or nothing."""
+    problem, line = table.about.get("problem", ("", 0))
+    if "problem" in table.about and problem not in KINDS:
+        near = nearest(problem, list(KINDS))
+        raise table.source.bad(f"problem is {shown(problem)}{near}; accepted: {', '.join(KINDS)}", line)
+    return problem
 
 
 def _inferred(source: Source, fields: dict[str, Any], header: int) -> str:
@@ -226,28 +238,47 @@ def _inferred(source: Source, fields: dict[str, Any], header: int) -> str:
 
 def _read_travel(table: Table, options: Options, draft: Draft) -> None:
     """The matrix, if one is given, or times from lengths, if there is a speed."""
-    source = table.source
+    source, speed = table.source, _scalar(table, "speed", options.speed)
     if options.matrix is not None:
-        if options.speed is not None:
+        if speed is not None:
             raise source.bad("matrix and speed are given; a matrix has its times already")
-        draft.fields["matrix"], draft.rounding = options.matrix, ""
-        directed = draft.problem == "tsp" and not options.problem and "problem" not in table.about
-        if directed and not np.array_equal(options.matrix, np.transpose(options.matrix)):
+        matrix = _matrix(source, options, draft)
+        draft.fields["matrix"], draft.rounding = matrix, ""
+        if draft.problem == "tsp" and not options.problem and not _stated(table) and (matrix != matrix.T).any():
             draft.problem = "atsp"
         return
     if "coords" not in draft.fields:
         raise source.bad("has no coordinates; columns x and y, or lon and lat, or a matrix are needed", table.header)
-    if options.speed is None:
-        if draft.geographic and draft.problem in KINDS and "window" in kind_of(draft.problem).fields:
+    if speed is None:
+        if draft.geographic and not draft.rounding and "window" in kind_of(draft.problem).fields:
             sentence = "has time windows, but how long a way takes is not known from lon and lat"
             raise source.bad(f"{sentence}; give a matrix of times, or speed in metres per unit of time", table.header)
         return
-    if not (isinstance(options.speed, int | float) and 0 < options.speed <= LARGEST):
-        raise source.bad(f"speed is {shown(options.speed)}; a number above 0 is expected")
-    travel = _lengths(draft) / options.speed
-    unit = "metres" if draft.geographic else "units of length"
-    draft.fields["matrix"], draft.rounding = travel, ""
-    draft.notes.append(f"travel takes its length divided by a speed of {options.speed:g} {unit} per unit of time")
+    if not (isinstance(speed, int | float) and 0 < speed <= LARGEST):
+        raise source.bad(f"speed is {shown(speed)}; a number above 0 is expected")
+    if speed != 1:
+        draft.fields["matrix"], draft.rounding = _lengths(draft) / speed, ""
+        unit = "metres" if draft.geographic else "units of length"
+        draft.notes.append(f"travel takes its length divided by a speed of {speed:g} {unit} per unit of time")
+
+
+def _matrix(source: Source, options: Options, draft: Draft) -> np.ndarray:
+    """[N, N] the given travel costs, in the order of the file's stops if both have names."""
+    try:
+        matrix = np.array(options.matrix, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise source.bad("the matrix is not a table of numbers") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise source.bad(f"the matrix has shape {matrix.shape}; a square is expected")
+    np.fill_diagonal(matrix, 0.0)
+    if options.stops is None or draft.names is None:
+        draft.names = draft.names or options.stops
+        return matrix
+    if sorted(options.stops) != sorted(draft.names):
+        odd = sorted(set(draft.names) ^ set(options.stops)) or ["one of them"]
+        raise source.bad(f"the matrix and the file do not name the same stops: {shown(odd[0])} is not in both")
+    order = [options.stops.index(name) for name in draft.names]
+    return matrix[np.ix_(order, order)]
 
 
 def _lengths(draft: Draft) -> np.ndarray:
@@ -265,6 +296,7 @@ def dump(instance: Instance) -> str:
     out = io.StringIO()
     about: dict[str, Any] = {"problem": instance.problem, "name": instance.name}
     about |= {"capacity": instance.capacity, "min_prize": instance.min_prize}
+    about["speed"] = 1.0 if instance.rounding == "GREAT_CIRCLE" and instance.window is not None else None
     about["rounding"] = None if instance.rounding == "GREAT_CIRCLE" else instance.rounding or None
     for key, value in about.items():
         if value is not None:

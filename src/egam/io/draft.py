@@ -25,6 +25,7 @@ class Options:
     capacity: float | None = None
     min_prize: float | None = None
     matrix: Any = None  # [N, N] numbers
+    stops: list[str] | None = None  # names of the matrix's rows
     speed: float | None = None  # units of length per unit of time
     measure: str | None = None  # "durations" or "distances" of an OSRM reply
 

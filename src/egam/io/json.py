@@ -204,6 +204,8 @@ def _numbers(source: Source, key: str, place: str, value: Any, depth: int) -> An
         found = f"a list of {len(value)}" if isinstance(value, list) else shown(json.dumps(value, default=str))
         sentence = f"{place} is {found}; a list of up to {LARGEST_SIZE} is expected"
         raise source.bad(sentence, _line_of(source, f'"{key}"'))
+    if depth == 1 and all(type(item) in (int, float) and abs(item) <= LARGEST for item in value):
+        return value  # all is well, as nearly always: no need to name the places
     return [_numbers(source, key, f"{place}[{number}]", item, depth - 1) for number, item in enumerate(value)]
 
 

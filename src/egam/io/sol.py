@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from egam.instance import Instance
-from egam.io.source import Source, plain, shown
+from egam.io.source import Source, rounded, shown
 from egam.solution import Solution
 
 ROUTE = re.compile(r"route\s*#?\s*\d*\s*:\s*(.*)", re.I)
@@ -43,4 +43,4 @@ def _route(source: Source, words: list[str], line: int) -> list[int]:
 
 def dump_solution(solution: Solution, instance: Instance, cost: float) -> str:
     lines = [f"Route #{number}: {' '.join(map(str, route))}" for number, route in enumerate(solution.routes, start=1)]
-    return "\n".join([*lines, f"Cost {plain(cost)}", ""])
+    return "\n".join([*lines, f"Cost {rounded(cost)}", ""])

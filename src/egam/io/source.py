@@ -71,14 +71,20 @@ def plain(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
+def rounded(cost: float) -> str:
+    """A cost for people: without the last digits, which are rounding errors of sums."""
+    return plain(float(f"{cost:.12g}"))
+
+
 def load(path: str | os.PathLike[str]) -> Source:
     """The text of a file; "-" is standard input."""
     if str(path) == "-":
         return decode("stdin", sys.stdin.buffer.read())
     try:
-        return decode(str(path), Path(path).read_bytes())
+        data = Path(path).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a path that no file system takes
         raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return decode(str(path), data)
 
 
 def decode(name: str, data: bytes) -> Source:

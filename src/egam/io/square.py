@@ -38,10 +38,11 @@ def read_square(source: Source) -> tuple[np.ndarray, list[str] | None, list[int]
     """The matrix, the names of its rows if there are any, and the line of each row."""
     rows = [(number, _cells(line)) for number, line in enumerate(source.lines, start=1) if line.strip()]
     header: Row | None = None
-    if not all(NUMBER.fullmatch(cell) for cell in rows[0][1]):
+    corner, *rest = rows[0][1]
+    if not corner or not any(NUMBER.fullmatch(cell) for cell in rest):
         header, rows = rows[0], rows[1:]
     names = None
-    if rows and not all(NUMBER.fullmatch(cells[0]) for _, cells in rows):
+    if (header and not corner) or any(not NUMBER.fullmatch(cells[0]) for _, cells in rows):
         names = [cells[0] for _, cells in rows]
         rows = [(line, cells[1:]) for line, cells in rows]
     if len(rows) > LARGEST_SIZE:

@@ -10,7 +10,7 @@ import re
 
 from egam.errors import BadInput
 from egam.instance import Instance
-from egam.io.source import Source, shown
+from egam.io.source import Source, rounded, shown
 from egam.io.tsplib import ids_of
 from egam.solution import Solution
 
@@ -66,6 +66,6 @@ def dump_solution(solution: Solution, instance: Instance, cost: float) -> str:
     if not all(0 <= node < instance.size for node in solution.visits):
         raise BadInput(f"{instance.name or 'instance'}: the solution visits nodes that do not exist")
     sequence = [ids[node] for route in solution.routes or ((),) for node in (0, *route)]
-    lines = [f"NAME : {instance.name or instance.problem}", "TYPE : TOUR", f"COMMENT : cost {cost:.15g}"]
+    lines = [f"NAME : {instance.name or instance.problem}", "TYPE : TOUR", f"COMMENT : cost {rounded(cost)}"]
     lines += [f"DIMENSION : {len(sequence)}", "TOUR_SECTION", *map(str, sequence), "-1", "EOF", ""]
     return "\n".join(lines)

@@ -62,6 +62,7 @@ REFUSED = {  # what is not modelled, and would change the problem if it were ign
     "REQUIRED_NODES_SECTION": "required nodes",
 }
 TABLES = {"coords": 2, "demand": 1, "window": 2, "draft_limit": 1, "prize": 1, "penalty": 1}  # columns beside the id
+NOUNS = {"coords": "coordinate", "window": "time window", "draft_limit": "draft limit", "prize": "score"}
 LAYOUTS = {  # EDGE_WEIGHT_FORMAT -> (is the triangle above the diagonal when read by rows?, with the diagonal?)
     "UPPER_ROW": (True, False),
     "LOWER_ROW": (False, False),
@@ -76,7 +77,7 @@ FORMATS = ("FULL_MATRIX", *LAYOUTS)
 EXACT = "EXACT_2D"  # Euclidean distances as they are
 WEIGHT_TYPES = (*(metric for metric in METRICS if metric != "GREAT_CIRCLE"), EXACT, "EXPLICIT")
 KEYWORD_LINE = re.compile(r"([A-Za-z]\w*)\s*[:=]?\s*(.*)", re.ASCII)
-MARK = "egam "  # comments that begin so hold what TSPLIB has no place for
+MARK = "egam: "  # comments that begin so hold what TSPLIB has no place for
 
 Row = tuple[int, list[str]]  # line, words
 
@@ -147,7 +148,7 @@ def _keyword(scan: Scan, text: str, number: int) -> str:
     source, match = scan.source, KEYWORD_LINE.fullmatch(text)
     keyword, value = (match[1].upper(), match[2].strip()) if match else (text.split()[0], "")
     if keyword in REFUSED and (keyword != "SERVICE_TIME" or value != "0"):
-        raise source.bad(f"{keyword} is given, but {REFUSED[keyword]} are not modelled; solve it without", number)
+        raise source.bad(f"{keyword} ({REFUSED[keyword]}) is not modelled; take it out to solve without it", number)
     if keyword == "TOUR_SECTION" or (keyword == "TYPE" and value.upper() == "TOUR"):
         raise source.bad("is a tour, not an instance; read_solution reads it", number)
     if keyword == "SERVICE_TIME":
@@ -244,7 +245,8 @@ def _table(scan: Scan, section: str, size: int, columns: int, draft: Draft) -> n
             raise source.bad(f"node {node} is in {section} a second time; the first is in line {seen[node]}", line)
         seen[node] = line
         draft.lines[name, node - 1] = line
-        values[node - 1] = [source.number(f"{name} of node {node}", word, line) for word in words[1:]]
+        what = f"{NOUNS.get(name, name)} of node {node}"
+        values[node - 1] = [source.number(what, word, line) for word in words[1:]]
     if len(seen) < size:
         missing = next(node for node in range(1, size + 1) if node not in seen)
         last = rows[-1][0] if rows else scan.starts[section]
@@ -350,7 +352,7 @@ def _read_comments(scan: Scan, size: int, draft: Draft) -> None:
         elif match := re.fullmatch(r"stop (\d{1,9})", key, re.ASCII):
             names[int(match[1])] = value
         else:
-            sentence = f"{shown(text)} is unknown; 'egam' is followed by stop, note, geographic or rounding"
+            sentence = f"{shown(text)} is unknown; 'egam:' is followed by stop, note, geographic or rounding"
             raise scan.source.bad(sentence, line)
         draft.lines[{"note": "notes"}.get(key, "names" if key.startswith("stop") else key), None] = line
     if names:
