@@ -1,8 +1,8 @@
 """Network weights on disk: folders in Hugging Face's layout, written atomically, checked when read.
 
-`save_model` writes what a training run ends with (model.safetensors and config.json, which names its hash), `ship` makes
-of such a run a folder of `pretrained/`: half precision, and a card. `load_model` reads both, by name or path (see catalogue.py),
-and refuses what is damaged or foreign with what differs. Networks compute in single precision always.
+`save_model` writes what a training run ends with (model.safetensors and config.json, which names its hash), `ship`
+makes of such a run a folder of `pretrained/`: half precision, and a card. `load_model` reads both, by name or path (see
+catalogue.py), and refuses what is damaged or foreign with what differs. Networks compute in single precision always.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from egam.nn.decoder import View
 from egam.nn.egam import EGAM, Shape
 from egam.nn.encoder import Encoder
 from egam.problems import get_problem
@@ -105,3 +106,41 @@ def test_mixed_precision_runs_and_is_near():
         rough = network(graph)
     rough.edges.float().sum().backward()
     assert (rough.nodes.float() - exact.nodes).abs().mean() < 0.05
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("norm", ["instance", "batch", "layer"])
+def test_tiles_equal_textbook(directed, norm, monkeypatch):
+    """Sides of 5 cut 13 nodes into tiles of 5, 5 and 3."""
+    network, graph = encoder(directed, width=32, heads=4, hidden=64, layers=3, norm=norm), features(directed)
+    graph.adjacency = torch.rand(3, 13, 13) < 0.5  # some rows of a tile have no edge at all
+    graph.adjacency |= graph.adjacency.transpose(1, 2) | torch.eye(13, dtype=torch.bool)
+    network(graph)  # batch norm's running moments are no longer 0 and 1
+    network.eval()
+    monkeypatch.setattr("egam.nn.encoder.TILED_FROM", 13)
+    monkeypatch.setattr("egam.nn.tiles.SIDE", 5)
+    textbook = network(graph, textbook=True)
+    with torch.no_grad():
+        tiled = network(graph)
+    assert not tiled.edges.requires_grad
+    torch.testing.assert_close(tiled.nodes, textbook.nodes, rtol=0, atol=1e-9)
+    torch.testing.assert_close(tiled.edges, textbook.edges, rtol=0, atol=1e-9)
+
+
+def test_training_never_goes_in_tiles(monkeypatch):
+    monkeypatch.setattr("egam.nn.encoder.TILED_FROM", 13)
+    network, graph = encoder(False, width=32, heads=4, hidden=64, layers=1), features(False)
+    assert network(graph).edges.requires_grad
+
+
+def test_turned_and_plain_steps_agree(monkeypatch):
+    problem = get_problem("tsp")
+    network = EGAM(problem.spec, Shape(width=32, heads=4, hidden=64, encoder_layers=1)).double()
+    graph = features(False)
+    current, numbers = torch.tensor([[0, 3], [5, 5], [12, 1]]), torch.zeros(3, 2, 0, dtype=torch.float64)
+    view = View(current, torch.zeros_like(current), numbers, torch.rand(3, 2, 13) < 0.8)
+    with torch.no_grad():
+        prepared = network.prepare(network.encode(graph))
+        turned = network.step(prepared, view)
+        monkeypatch.setattr("egam.nn.decoder.TURNED_BELOW", 2)
+        torch.testing.assert_close(network.step(prepared, view), turned, rtol=0, atol=1e-12)

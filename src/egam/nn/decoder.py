@@ -27,6 +27,9 @@ from egam.nn.encoder import Encoded, FeedForward
 from egam.nn.products import mixture, scores
 from egam.problems.base import Spec
 
+Look = Callable[[Tensor], Tensor]  # [B·G, R, D] -> [B·G, R, N]: products with each group's edges
+TURNED_BELOW = 128  # nodes; a second table of edges is as large as the first, and saves nothing from here on
+
 
 @dataclass
 class View:
@@ -129,8 +132,8 @@ class Decoder(nn.Module):
         if encoded.adjacency is not None:
             allowed = allowed & encoded.adjacency.flatten(0, 1).index_select(0, row).view_as(allowed)
         context = self._add_numbers(context, view.context[:, :, None])
-        turned = prepared.turned.flatten(0, 1).index_select(0, row)  # [B·S, D, N]
-        return self._logits(prepared, context, edges, lambda x: torch.bmm(x, turned), allowed[:, :, None]).squeeze(2)
+        look = _looking(edges) if nodes >= TURNED_BELOW else _looking_turned(prepared.turned, row)
+        return self._logits(prepared, context, edges, look, allowed[:, :, None]).squeeze(2)
 
     def score(self, prepared: Prepared, view: View, groups: int) -> Float[Tensor, "B GQ N"]:
         """Logits of many decisions at once, ordered so that the decisions of group g all stand at node g.
@@ -152,7 +155,7 @@ class Decoder(nn.Module):
             allowed = allowed & encoded.adjacency[:, :groups, None]
             allowed = allowed | ~allowed.any(-1, keepdim=True)  # a slot without a decision must not become NaN
         edges = encoded.edges[:, :groups].flatten(0, 1)  # [B·G, N, D]
-        return self._logits(prepared, context, edges, lambda x: scores(x, edges), allowed).flatten(1, 2)
+        return self._logits(prepared, context, edges, _looking(edges), allowed).flatten(1, 2)
 
     def _add_numbers(self, context: Tensor, numbers: Tensor) -> Tensor:
         if numbers.shape[-1] == 0:
@@ -164,7 +167,7 @@ class Decoder(nn.Module):
         prepared: Prepared,
         context: Float[Tensor, "B G Q D"],
         edges: Float[Tensor, "BG N D"],
-        look: Callable[[Tensor], Tensor],  # [B·G, R, D] -> [B·G, R, N]: products with each group's edges
+        look: Look,
         allowed: Bool[Tensor, "B G Q N"],
     ) -> Float[Tensor, "B G Q N"]:
         batch, groups, queries, width = context.shape
@@ -183,3 +186,13 @@ class Decoder(nn.Module):
             flat = layer.ff.fast(flat)
         query = (flat @ prepared.to_logits).view(batch * groups, queries, width)
         return (self.clip * torch.tanh(look(query))).reshape(batch, groups, queries, nodes) + bias
+
+
+def _looking(edges: Float[Tensor, "BG N D"]) -> Look:
+    return lambda x: scores(x, edges)
+
+
+def _looking_turned(turned: Float[Tensor, "B N D N"], row: Int[Tensor, " BG"]) -> Look:
+    """The same from edges that were transposed beforehand."""
+    columns = turned.flatten(0, 1).index_select(0, row)  # [B·G, D, N]
+    return lambda x: torch.bmm(x, columns)

@@ -6,8 +6,8 @@ One layer, in the paper's order:
     ñ  = MHA(n̂, [ẽ_i1 .. ẽ_iN]) + n̂            node-edge
     e' = Norm(FF(Norm(ẽ)) + Norm(ẽ)),  n' = Norm(FF(Norm(ñ)) + Norm(ñ))
 `textbook=True` runs exactly these lines on all N² edges. Otherwise undirected edges live on the triangle i <= j,
-attention takes its fast form, and the batch goes through in chunks that stay in the processor's cache. Same
-parameters, same output.
+attention takes its fast form, and the batch goes through in chunks that stay in the processor's cache; large instances
+go through in tiles (tiles.py) where no gradients are wanted. Same parameters, same output.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from torch.nn import functional as F
 from egam.nn import attention
 from egam.nn.attention import MultiHead
 from egam.nn.norm import Norm
+from egam.nn.tiles import encode_large
 from egam.nn.triangle import Triangle, symmetric, triangle_of, unfold
 from egam.problems.base import Features, Spec, map_tensors
 
 CHUNK_ROWS = 1536  # edges that go through a layer together on a CPU: with its 512-wide hidden block they fit a cache
+TILED_FROM = 128  # nodes from which on an instance goes through in tiles where no gradients are wanted
 
 
 @dataclass
@@ -176,6 +178,9 @@ class Encoder(nn.Module):
             for layer in self.layers:
                 nodes, edges = layer.textbook(nodes, edges, features.adjacency)
             return Encoded(nodes, edges, features.adjacency)
+        if self._goes_in_tiles(nodes):
+            nodes, edges = encode_large(self, features)
+            return Encoded(nodes, edges, features.adjacency)
         triangle = None if self.directed else triangle_of(nodes.shape[1], nodes.device)
         pairs = features.edges.flatten(1, 2)
         rows = self.input.edge(pairs if triangle is None else pairs[:, triangle.upper])
@@ -183,6 +188,10 @@ class Encoder(nn.Module):
             nodes, rows = layer.fast(nodes, rows, features.adjacency, triangle)
         edges = rows.unflatten(1, (nodes.shape[1], -1)) if triangle is None else unfold(rows, triangle)
         return Encoded(nodes, edges, features.adjacency)
+
+    def _goes_in_tiles(self, nodes: Tensor) -> bool:
+        exact = not torch.is_grad_enabled() and not torch.is_autocast_enabled(nodes.device.type)
+        return exact and nodes.shape[1] >= TILED_FROM and not (self.training and self.norm == "batch")
 
 
 def chunk_size(rows: int) -> int:
