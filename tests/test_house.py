@@ -11,17 +11,18 @@ PACKAGE = Path(__file__).parents[1] / "src" / "egam"
 FLOORS = [  # from the ground up; a module may import from its own floor and from those below
     {"errors", "files", "machine", "methods", "metric"},
     {"instance", "solution"},
-    {"judge", "solvers", "io", "plot"},
+    {"judge", "schedule", "solvers", "io", "plot"},
     {"problems"},
     {"nn"},
     {"decode"},
     {"weights", "train"},
     {"bench", "doctor"},
+    {"serve"},
     {"cli", "__main__"},
 ]
 LIGHT = [  # no torch
     *("__init__", "errors", "files", "machine", "metric", "instance", "solution", "judge", "solvers", "io"),
-    *("plot", "methods"),
+    *("plot", "methods", "schedule"),
 ]
 
 
