@@ -7,7 +7,7 @@ import pytest
 
 from egam.errors import BadInput
 from egam.instance import KINDS, Instance, kind_of
-from egam.metric import METRICS
+from egam.metric import METRICS, ON_THE_GLOBE
 
 CAPITALS = [[2.35, 48.86], [13.40, 52.52], [-0.13, 51.51], [12.50, 41.90]]  # Paris, Berlin, London, Rome
 SQUARE = [[0, 0], [0, 1], [1, 1], [1, 0]]
@@ -236,6 +236,13 @@ def test_the_plane_of_a_globe_is_a_map_in_metres():
     assert Instance.tsp(SQUARE).plane is not None
     assert Instance.tsp(SQUARE).plane.tolist() == SQUARE
     assert Instance.tsp(matrix=np.ones((3, 3))).plane is None
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_plane_is_in_the_unit_of_travel(metric):
+    coords = np.random.default_rng(0).random((30, 2)) * [40, 20] * (1 if metric in ON_THE_GLOBE else 1000)
+    made = Instance("tsp", coords=coords, rounding=metric, geographic=metric in ON_THE_GLOBE)
+    assert Instance.tsp(made.plane).travel.mean() == pytest.approx(made.travel.mean(), rel=0.3)  # MAN_2D: up to sqrt 2
 
 
 def test_the_map_is_not_torn_at_the_date_line():

@@ -238,9 +238,12 @@ class Instance:
 
     @cached_property
     def plane(self) -> np.ndarray | None:
-        """[N, 2] coords to draw or to feed to a network: on a flat map in metres if they are geographic."""
+        """[N, 2] coords to draw or to feed to a network, in the unit of travel if travel follows from coords.
+
+        Longitudes and latitudes are put on a flat map: in kilometres for GEO, else in metres.
+        """
         if self.coords is None or not self.geographic:
-            return self.coords
+            return self.coords if self.coords is None or self.rounding != "ATT" else self.coords / 10**0.5
         return flat_map(self.rounding, self.coords)
 
     def stop_name(self, node: int) -> str:
