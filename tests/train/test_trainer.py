@@ -1,6 +1,8 @@
 """Runs: they learn, they stop and resume bit for bit, they end with a sentence when something is wrong."""
 
 import csv
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 import torch
@@ -193,6 +195,11 @@ def test_bad_settings(setting, sentence):
 def test_bad_configs(table, sentence):
     with pytest.raises(BadInput, match=sentence):
         changed(TINY, table, "").checked()
+
+
+def test_every_key_of_the_config_is_documented():
+    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+    assert [field.name for field in fields(TrainConfig) if f"| `{field.name}` |" not in text] == []
 
 
 def test_config_survives_toml(tmp_path):
