@@ -333,7 +333,8 @@ class Instance:
         if self.coords is None or self.geographic != (self.rounding in ON_THE_GLOBE):
             of = "longitudes and latitudes" if self.rounding in ON_THE_GLOBE else "coords on a plane"
             raise self._bad(f"rounding is {self.rounding}, a rule for {of}, which are not given", "rounding")
-        table = _frozen_array(self._where, "matrix", distance_table(self.rounding, self.coords))
+        table = distance_table(self.rounding, self.coords)
+        table.setflags(write=False)
         if self.matrix is not None and not np.allclose(self.matrix, table, rtol=SAME, atol=0):
             text = f"the matrix is not what rounding {self.rounding} makes of coords; give one of them"
             raise self._bad(text, "matrix")

@@ -185,7 +185,7 @@ def _guess(source: Source) -> str:
     """What the text looks like, else what the file is called."""
     text = source.text
     if text.lstrip().startswith(("{", "[")):
-        return "osrm" if osrm.looks_like(json.load_object(source)) else "json"
+        return "osrm" if osrm.looks_like(text) else "json"
     for name, module in (("tsplib", tsplib), ("solomon", solomon), ("csv", csv), ("matrix", square)):
         if module.looks_like(text):
             return name

@@ -7,6 +7,7 @@ as `matrix=` beside a CSV file for those. Mapbox and openrouteservice answer in 
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from egam.io.source import LARGEST_SIZE, Source, shown
 MEASURES = ("durations", "distances")
 
 
-def looks_like(data: dict[str, Any]) -> bool:
-    return "problem" not in data and bool({"code", "durations", "distances"} & data.keys())
+def looks_like(text: str) -> bool:
+    return bool(re.search(r'"(code|durations|distances)"\s*:', text)) and not re.search(r'"problem"\s*:', text)
 
 
 def parse(source: Source, options: Options) -> Instance:

@@ -18,12 +18,10 @@ Row = tuple[int, list[str]]  # line, cells
 
 
 def looks_like(text: str) -> bool:
-    """Numbers alone in the second line, or after one cell, and as many rows as columns, give or take names."""
-    rows = [_cells(line) for line in text.splitlines() if line.strip()]
-    if len(rows) < 3 or len(rows) > LARGEST_SIZE + 1:
-        return False
-    last = rows[-1]
-    return all(NUMBER.fullmatch(cell) for cell in last[1:]) and abs(len(rows) - len(last)) <= 1
+    """Numbers in the last line, after its first cell, and as many rows as columns, give or take names."""
+    rows = [line for line in text.splitlines() if line.strip()]
+    last = _cells(rows[-1])
+    return len(rows) >= 3 and all(NUMBER.fullmatch(cell) for cell in last[1:]) and abs(len(rows) - len(last)) <= 1
 
 
 def parse(source: Source, options: Options) -> Instance:
@@ -53,7 +51,7 @@ def read_square(source: Source) -> tuple[np.ndarray, list[str] | None, list[int]
             raise source.bad(sentence, line)
     if header:
         names = _agreed(source, header, names, len(rows))
-    numbers = [[source.number("a travel cost", cell, line) for cell in cells] for line, cells in rows]
+    numbers = [source.numbers("a travel cost", cells, line) for line, cells in rows]
     return np.array(numbers).reshape(len(rows), -1), names, [line for line, _ in rows]
 
 

@@ -31,7 +31,7 @@ TYPES = {  # TYPE -> problem
 }
 KEYWORDS = (
     *("NAME", "COMMENT", "TYPE", "DIMENSION", "CAPACITY", "MIN_PRIZE", "VEHICLES", "EDGE_WEIGHT_TYPE"),
-    *("EDGE_WEIGHT_FORMAT", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE", "EOF"),
+    *("EDGE_WEIGHT_FORMAT", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE", "DISTANCE", "SERVICE_TIME", "EOF"),
 )
 SECTIONS = {  # section -> field of the instance
     "NODE_COORD_SECTION": "coords",
@@ -45,8 +45,6 @@ SECTIONS = {  # section -> field of the instance
     "NODE_PENALTY_SECTION": "penalty",
 }
 REFUSED = {  # what is not modelled, and would change the problem if it were ignored
-    "DISTANCE": "a limit on the length of routes",
-    "SERVICE_TIME": "service times",
     "SERVICE_TIME_SECTION": "service times",
     "SALESMEN": "several salesmen",
     "COST_LIMIT": "a limit on the cost of a tour",
@@ -122,7 +120,9 @@ def parse(source: Source, options: Options) -> Instance:
     _note_vehicles(scan, draft, options.problem or draft.problem)
     _read_comments(scan, size, draft)
     _put_depot_first(draft, _depot(scan, size), size)
-    return draft.finish(options.problem)
+    instance = draft.finish(options.problem)
+    _check_distance(scan, instance)
+    return instance
 
 
 def _scan(source: Source) -> Scan:
@@ -147,12 +147,11 @@ def _keyword(scan: Scan, text: str, number: int) -> str:
     """Note a keyword and its value; the section that it opens, if it does."""
     source, match = scan.source, KEYWORD_LINE.fullmatch(text)
     keyword, value = (match[1].upper(), match[2].strip()) if match else (text.split()[0], "")
-    if keyword in REFUSED and (keyword != "SERVICE_TIME" or value != "0"):
-        raise source.bad(f"{keyword} ({REFUSED[keyword]}) is not modelled; take it out to solve without it", number)
+    if keyword in REFUSED or (keyword == "SERVICE_TIME" and source.number(keyword, value, number) != 0):
+        what = REFUSED.get(keyword, "service times")
+        raise source.bad(f"{keyword} ({what}) is not modelled; take it out to solve without it", number)
     if keyword == "TOUR_SECTION" or (keyword == "TYPE" and value.upper() == "TOUR"):
         raise source.bad("is a tour, not an instance; read_solution reads it", number)
-    if keyword == "SERVICE_TIME":
-        return ""
     if keyword not in KEYWORDS and keyword not in SECTIONS:
         near = nearest(keyword, [*KEYWORDS, *SECTIONS]) or f"; accepted: {', '.join((*KEYWORDS, *SECTIONS))}"
         raise source.bad(f"unknown keyword {shown(keyword)}{near}", number)
@@ -215,15 +214,15 @@ def _read_travel(scan: Scan, size: int, draft: Draft) -> None:
     if "NODE_COORD_SECTION" not in scan.sections:
         sentence = f"NODE_COORD_SECTION is missing; EDGE_WEIGHT_TYPE {weights} needs it"
         raise source.bad(sentence, scan.line("EDGE_WEIGHT_TYPE"))
+    if "DISPLAY_DATA_SECTION" in scan.sections:
+        _table(scan, "DISPLAY_DATA_SECTION", size, 2, draft)
+        draft.notes.append("DISPLAY_DATA_SECTION is left out: distances follow from NODE_COORD_SECTION")
     coords = _table(scan, "NODE_COORD_SECTION", size, 2, draft)
     if weights == "GEO":
         coords = _degrees(coords)[:, ::-1]
         draft.geographic = True
     draft.fields["coords"] = coords
     draft.rounding = "" if weights == EXACT else weights
-    if "DISPLAY_DATA_SECTION" in scan.sections:
-        _table(scan, "DISPLAY_DATA_SECTION", size, 2, draft)
-        draft.notes.append("DISPLAY_DATA_SECTION is left out: distances follow from NODE_COORD_SECTION")
 
 
 def _table(scan: Scan, section: str, size: int, columns: int, draft: Draft) -> np.ndarray:
@@ -267,7 +266,7 @@ def _matrix(scan: Scan, size: int) -> np.ndarray:
         last = rows[-1][0] if rows else scan.starts["EDGE_WEIGHT_SECTION"]
         sentence = f"EDGE_WEIGHT_SECTION has {found} numbers; {layout} with DIMENSION {size} needs {needed}"
         raise source.bad(sentence, last)
-    values = np.array([source.number("an edge weight", word, line) for line, words in rows for word in words])
+    values = np.array([value for line, words in rows for value in source.numbers("an edge weight", words, line)])
     full = layout == "FULL_MATRIX"
     matrix = values.reshape(size, size) if full else _from_triangle(values, size, upper, diagonal)
     off_diagonal = ~np.eye(size, dtype=bool)
@@ -334,6 +333,15 @@ def _note_vehicles(scan: Scan, draft: Draft, problem: str) -> None:
     vehicles = scan.source.whole("VEHICLES", text, line)
     if vehicles != 1 or problem == "cvrp":
         draft.notes.append(f"VEHICLES {vehicles} is left out: the number of routes is free in cvrp and 1 elsewhere")
+
+
+def _check_distance(scan: Scan, instance: Instance) -> None:
+    """A limit on the length of routes is not modelled: it may only be so large that no route could reach it."""
+    if "DISTANCE" in scan.values:
+        text, line = scan.values["DISTANCE"]
+        if scan.source.number("DISTANCE", text, line) < instance.travel.max(1).sum():
+            sentence = "DISTANCE (a limit on the length of routes) is not modelled; take it out to solve without it"
+            raise scan.source.bad(sentence, line)
 
 
 def _read_comments(scan: Scan, size: int, draft: Draft) -> None:
