@@ -257,3 +257,15 @@ def test_a_copy_with_changes_keeps_its_rounding():
     made = Instance("tsp", coords=SQUARE, rounding="EUC_2D", name="a")
     assert replace(made, name="b").matrix.tolist() == made.matrix.tolist()
     assert replace(Instance.tsp(CAPITALS, geographic=True), name="b").rounding == "GREAT_CIRCLE"
+
+
+@pytest.mark.parametrize("problem", KINDS)
+def test_the_judge_drives_every_way_in_its_own_direction(problem):
+    from egam.judge import judge
+    from egam.solution import Solution
+
+    matrix = [[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]]  # cheap around 0-1-2-3
+    own = {**FOUR[problem], **({"capacity": 6} if problem == "cvrp" else {})}
+    made = Instance(problem, matrix=matrix, **own)
+    assert judge(made, Solution.of([[1, 2, 3]])).length == 4
+    assert judge(made, Solution.of([[3, 2, 1]])).length == 36
