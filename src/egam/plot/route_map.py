@@ -225,11 +225,12 @@ def _draw_labels(
             continue
         corner = label_corner(spot, extent, radius, direction) - spot
         side = (1 - direction[0]) / 2  # 0: the label starts at the corner, 1: it ends at the other one
+        inwards = direction[0] * 0.2 * sizes.font
         box_style = {"boxstyle": "round,pad=0.12", "facecolor": label.badge or "white", "edgecolor": "none"}
         ax.annotate(
             label.text,
             tuple(layout.positions[label.node]),
-            (corner[0] + side * extent[0], corner[1] + extent[1] / 2),
+            (corner[0] + side * extent[0] + inwards, corner[1] + extent[1] / 2),
             textcoords="offset points",
             ha=("left", "center", "right")[1 - direction[0]],
             va="center_baseline",
@@ -264,7 +265,7 @@ def _together(instance: Instance, nodes: list[int]) -> str:
 
 
 def _extent(label: Label, sizes: Sizes) -> tuple[float, float]:
-    return (len(label.text) + 0.3) * LETTER[0] * sizes.font, LETTER[1] * sizes.font
+    return (len(label.text) + 0.7) * LETTER[0] * sizes.font, LETTER[1] * sizes.font
 
 
 def _radius(node: int, ringed: set[int], sizes: Sizes) -> float:
@@ -289,7 +290,7 @@ def _along(spots: np.ndarray, routes: list[list[int]], layout: Layout, sizes: Si
             t = np.linspace(0, 1, int(length // 4) + 2)[:, None]
             pieces.append((1 - t) ** 2 * spots[start] + 2 * t * (1 - t) * bulge + t**2 * spots[end])
             ahead = (spots[end] - bulge) / max(float(np.linalg.norm(spots[end] - bulge)), 1e-9)
-            aside = np.array([-ahead[1], ahead[0]]) * 0.17 * sizes.head
+            aside = np.array([-ahead[1], ahead[0]]) * 0.22 * sizes.head
             head = spots[end] - ahead * (sizes.radius + np.linspace(0, 0.4, 4)[:, None] * sizes.head)
             pieces += [head, head + aside, head - aside]
     return np.concatenate(pieces)
