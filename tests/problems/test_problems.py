@@ -138,3 +138,33 @@ def test_generators_use_the_given_source_only(name, variant):
     problem = get_problem(name, variant)
     first, second = (problem.generate(np.random.default_rng(5), 3, 9) for _ in range(2))
     assert first.keys() == second.keys() and all((first[field] == second[field]).all() for field in first)
+
+
+def scaled_travel(coords, matrix):
+    """[N, N] as a network sees it."""
+    batch = get_problem("atsp").to_batch({"coords": coords[None], "matrix": matrix[None]}, generated=False)
+    return batch.travel[0].double().numpy(), float(batch.unit[0])
+
+
+def test_a_matrix_is_measured_against_the_map():
+    """A map 1000 wide and 10 high: its side stands for 1. Rounded lengths must come out like the lengths themselves
+    and not with the largest as the square's diagonal; nor may seconds at 0.05 per unit change what is seen."""
+    rng = np.random.default_rng(0)
+    coords = rng.random((30, 2)) * [1000, 10]
+    coords[:2] = [[0, 0], [1000, 0]]
+    lengths = np.sqrt(((coords[:, None] - coords[None, :]) ** 2).sum(-1))
+    seen, unit = scaled_travel(coords, np.round(lengths))
+    assert unit == pytest.approx(1000, rel=0.01)
+    assert np.abs(seen - lengths / 1000).max() < 0.01
+    seconds, _ = scaled_travel(coords, lengths * 0.05)
+    assert np.abs(seconds - lengths / 1000).max() < 1e-6
+
+
+def test_a_matrix_that_has_nothing_to_do_with_its_map_is_measured_by_its_largest_entry():
+    matrix = np.ones((4, 4)) - np.eye(4)
+    matrix[0, 1] = 50.0
+    apart = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
+    for coords in (np.zeros((4, 2)), apart):  # on one point; far apart, but one way is 50 times the others
+        seen, unit = scaled_travel(coords, matrix)
+        assert unit == pytest.approx(50 / 2**0.5)
+        assert seen.max() == pytest.approx(2**0.5)

@@ -24,6 +24,7 @@ from egam.solution import Solution
 
 Arrays = dict[str, np.ndarray]  # field of Instance -> [B, ...] values in raw units
 SMALLEST = 3  # nodes, depot or start included
+FAR, STRAIGHT, MOST = 0.2, 0.1, 3.0  # how a matrix is measured against a map; see _matrix_units
 TOLERANCE = 1e-5  # scaled units; float32 sums along a route are not finer
 
 
@@ -164,8 +165,9 @@ def scaled_geometry(arrays: Arrays, unit: float | None) -> tuple[Tensor, Tensor,
     """coords, travel, unit as tensors, and unit as [B] numpy for the other fields.
 
     With `unit` given (generated sets) coordinates are divided by it and nothing else. Without, each instance is
-    moved and scaled into the unit square: its longer side becomes 1 (a matrix without coordinates is scaled so that its
-    largest entry is 1.4142, the square's diagonal, and gets all-zero coordinates).
+    moved and scaled into the unit square: its longer side becomes 1. A matrix without coordinates is scaled so that its
+    largest entry is 1.4142, the square's diagonal, and gets all-zero coordinates; one with coordinates as
+    `_matrix_units` says.
     """
     matrix = arrays.get("matrix")
     if (coords := arrays.get("coords")) is None:
@@ -181,11 +183,29 @@ def scaled_geometry(arrays: Arrays, unit: float | None) -> tuple[Tensor, Tensor,
         units = (coords - low).max((1, 2))
         units = np.where(units > 0, units, 1.0)
         coords = (coords - low) / units[:, None, None]
-        if matrix is not None:  # its own measure (seconds on a map in degrees, say) may differ from the coordinates'
-            units = np.where(matrix.max((1, 2)) > 0, matrix.max((1, 2)) / np.sqrt(2), 1.0)
+        if matrix is not None:
+            units = _matrix_units(matrix, coords)
     scaled = tensor(coords)
     travel = distances(scaled) if matrix is None else tensor(matrix / units[:, None, None])
     return scaled, travel, tensor(units), units
+
+
+def _matrix_units(matrix: np.ndarray, coords: np.ndarray) -> np.ndarray:
+    """[B] what stands for 1 in a matrix [B, N, N] whose nodes lie in the unit square at coords [B, N, 2].
+
+    Its measure may be another than the map's (seconds on a map of metres), so that ways are compared with straight
+    lines: the tenth of ways that are straightest for their length get their straight length. Where nodes lie on each
+    other, or map and matrix have nothing in common, the largest entry becomes 1.4142.
+    """
+    largest = matrix.max((1, 2)) / np.sqrt(2)
+    units = np.where(largest > 0, largest, 1.0)
+    for k, points in enumerate(coords):
+        straight = np.sqrt(((points[:, None] - points[None, :]) ** 2).sum(-1))
+        far = straight > FAR
+        if far.any():
+            unit = float(np.quantile(matrix[k][far] / straight[far], STRAIGHT))
+            units[k] = unit if largest[k] < MOST * unit else units[k]
+    return units
 
 
 def stack(instances: Sequence[Instance]) -> Arrays:
@@ -196,7 +216,7 @@ def stack(instances: Sequence[Instance]) -> Arrays:
         raise BadInput(f"a batch holds one problem and one size; found {sorted(problems)} with {sorted(sizes)} nodes")
     arrays: Arrays = {}
     for field in ("matrix", *PER_NODE, *SCALARS):
-        values = [getattr(instance, field) for instance in instances]
+        values = [instance.plane if field == "coords" else getattr(instance, field) for instance in instances]
         if all(value is None for value in values):
             continue
         if any(value is None for value in values):
