@@ -1,0 +1,26 @@
+// What can be chosen in the two lists of methods, from the server's answer to GET /methods.
+
+const NAMES = { egam: "EGAM", "or-tools": "OR-Tools", "cp-sat": "CP-SAT", pyvrp: "PyVRP", hygese: "HGS-CVRP",
+  highs: "HiGHS", lkh: "LKH", "fast-tsp": "fast-tsp", "held-karp": "Held–Karp" };
+const DECODINGS = { greedy: "greedy", "8x20": "8 × 20 samples", "8xgreedy": "8 × greedy" };
+
+/** One row per choice: {id, label, method, decoding, group, off}. */
+export function choicesFor(answer, problem) {
+  const choices = [];
+  for (const row of answer.methods) {
+    if (row.problems && !row.problems.includes(problem)) continue;
+    const name = NAMES[row.name] ?? row.name;
+    const decodings = row.name === "egam" ? ["greedy", "8x20"] : row.decodings?.length ? row.decodings : [null];
+    for (const decoding of decodings) {
+      choices.push({
+        id: decoding ? `${row.name} ${decoding}` : row.name,
+        label: decoding ? `${name} ${DECODINGS[decoding] ?? decoding}` : name,
+        method: row.name,
+        decoding,
+        group: row.name === "egam" ? "Neural network" : "Other methods",
+        off: row.installed === false,
+      });
+    }
+  }
+  return choices;
+}
