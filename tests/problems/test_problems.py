@@ -162,9 +162,20 @@ def test_a_matrix_is_measured_against_the_map():
 
 def test_a_matrix_that_has_nothing_to_do_with_its_map_is_measured_by_its_largest_entry():
     matrix = np.ones((4, 4)) - np.eye(4)
-    matrix[0, 1] = 50.0
-    apart = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
-    for coords in (np.zeros((4, 2)), apart):  # on one point; far apart, but one way is 50 times the others
+    matrix[0, 1] = 3.9
+    apart = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]]) / 1.5
+    for coords in (np.zeros((4, 2)), apart):  # on one point; far apart, but one way is 4 times the others
         seen, unit = scaled_travel(coords, matrix)
-        assert unit == pytest.approx(50 / 2**0.5)
+        assert unit == pytest.approx(3.9 / 2**0.5)
         assert seen.max() == pytest.approx(2**0.5)
+
+
+def test_an_entry_that_forbids_a_way_does_not_squeeze_the_others():
+    """Nine tenths of the entries are 1 or less, so that what is above 4 counts as 4: a unit is 4 / sqrt(2)."""
+    matrix = np.ones((4, 4)) - np.eye(4)
+    matrix[0, 1] = 1e9
+    problem = get_problem("atsp")
+    batch = problem.to_batch({"matrix": matrix[None]}, generated=False)
+    assert batch.unit.item() == pytest.approx(4 / 2**0.5)
+    assert batch.travel[0, 0, 1].item() == pytest.approx(1e9 * 2**0.5 / 4)  # costs stay what they are
+    assert problem.features(batch).edges.max() == 3  # what the network sees does not

@@ -60,7 +60,8 @@ def test_half_of_the_copies_are_mirrored():
     assert math.isclose((u >= 0.5).float().mean(), 0.5)
 
 
-def test_matrix_only_instances_are_left_alone():
-    batch = batch_of("atsp", "matrix")
+def test_nodes_in_one_place_are_left_alone():
+    batch = batch_of("tsp")
+    batch.coords.zero_()
     assert not eightfold(batch).coords.any()
     assert not rotate_reflect(batch, torch.rand(3)).coords.any()

@@ -49,8 +49,9 @@ class ATSP:
 
     def features(self, batch: Batch) -> Features:
         others = batch.travel.shape[1] - 1
-        means = torch.stack([batch.travel.sum(2), batch.travel.sum(1)], -1) / others  # [B, N, 2] out, in
-        edges = torch.stack([batch.travel, batch.travel.transpose(1, 2)], -1)
+        travel = base.seen(batch.travel)
+        means = torch.stack([travel.sum(2), travel.sum(1)], -1) / others  # [B, N, 2] out, in
+        edges = torch.stack([travel, travel.transpose(1, 2)], -1)
         return Features(nodes=torch.cat([batch.coords, means], -1), depot=None, edges=edges)
 
     def start(self, batch: Batch, starts: Tensor) -> State:

@@ -20,11 +20,13 @@ from torch import Tensor
 
 from egam.errors import BadInput
 from egam.instance import KINDS, PER_NODE, SCALARS, Instance
+from egam.problems import embedding
 from egam.solution import Solution
 
 Arrays = dict[str, np.ndarray]  # field of Instance -> [B, ...] values in raw units
 SMALLEST = 3  # nodes, depot or start included
 FAR, STRAIGHT, MOST = 0.2, 0.1, 3.0  # how a matrix is measured against a map; see _matrix_units
+LONGEST_SEEN = 3.0  # scaled units; generated ways are shorter
 TOLERANCE = 1e-5  # scaled units; float32 sums along a route are not finer
 
 
@@ -128,7 +130,12 @@ def distances(coords: Float[Tensor, "B N 2"]) -> Float[Tensor, "B N N"]:
 
 def undirected(travel: Float[Tensor, "B N N"]) -> Float[Tensor, "B N N 1"]:
     """The edge feature of undirected problems: the length, or the mean of both ways where a matrix has two."""
-    return ((travel + travel.transpose(1, 2)) / 2)[..., None]
+    return seen((travel + travel.transpose(1, 2)) / 2)[..., None]
+
+
+def seen(travel: Float[Tensor, "*B"]) -> Float[Tensor, "*B"]:
+    """Lengths as edge features: one that forbids a way is no longer than the longest that a network can have met."""
+    return travel.clamp(max=LONGEST_SEEN)
 
 
 def gather_nodes(values: Float[Tensor, "B N"], nodes: Int[Tensor, "B S"]) -> Float[Tensor, "B S"]:
@@ -165,17 +172,16 @@ def scaled_geometry(arrays: Arrays, unit: float | None) -> tuple[Tensor, Tensor,
     """coords, travel, unit as tensors, and unit as [B] numpy for the other fields.
 
     With `unit` given (generated sets) coordinates are divided by it and nothing else. Without, each instance is
-    moved and scaled into the unit square: its longer side becomes 1. A matrix without coordinates is scaled so that its
-    largest entry is 1.4142, the square's diagonal, and gets all-zero coordinates; one with coordinates as
-    `_matrix_units` says.
+    moved and scaled into the unit square: its longer side becomes 1. A matrix with coordinates is scaled as
+    `_matrix_units` says; one without gets some (see embedding.py), and is scaled so that its largest entry is
+    1.4142, the square's diagonal.
     """
-    matrix = arrays.get("matrix")
-    if (coords := arrays.get("coords")) is None:
+    matrix, coords = arrays.get("matrix"), arrays.get("coords")
+    has_map = coords is not None
+    if coords is None:
         assert matrix is not None
-        coords = np.zeros((*matrix.shape[:2], 2))
-        units = matrix.max((1, 2)) / np.sqrt(2) if unit is None else np.full(len(matrix), unit)
-        units = np.where(units > 0, units, 1.0)
-    elif unit is not None:
+        coords = np.stack([embedding.positions(table) for table in matrix])
+    if unit is not None:
         units = np.full(len(coords), float(unit))
         coords = coords / unit
     else:
@@ -184,28 +190,46 @@ def scaled_geometry(arrays: Arrays, unit: float | None) -> tuple[Tensor, Tensor,
         units = np.where(units > 0, units, 1.0)
         coords = (coords - low) / units[:, None, None]
         if matrix is not None:
-            units = _matrix_units(matrix, coords)
+            units = _matrix_units(matrix, coords if has_map else None)
     scaled = tensor(coords)
     travel = distances(scaled) if matrix is None else tensor(matrix / units[:, None, None])
     return scaled, travel, tensor(units), units
 
 
-def _matrix_units(matrix: np.ndarray, coords: np.ndarray) -> np.ndarray:
-    """[B] what stands for 1 in a matrix [B, N, N] whose nodes lie in the unit square at coords [B, N, 2].
+def _matrix_units(matrix: np.ndarray, coords: np.ndarray | None) -> np.ndarray:
+    """[B] what stands for 1 in a matrix [B, N, N] whose nodes lie in the unit square at coords [B, N, 2], if given.
 
     Its measure may be another than the map's (seconds on a map of metres), so that ways are compared with straight
     lines: the tenth of ways that are straightest for their length get their straight length. Where nodes lie on each
-    other, or map and matrix have nothing in common, the largest entry becomes 1.4142.
+    other, or map and matrix have nothing in common, or there is no map, the largest entry becomes 1.4142.
     """
+    matrix = embedding.measured(matrix)
     largest = matrix.max((1, 2)) / np.sqrt(2)
     units = np.where(largest > 0, largest, 1.0)
-    for k, points in enumerate(coords):
+    for k, points in enumerate(() if coords is None else coords):
         straight = np.sqrt(((points[:, None] - points[None, :]) ** 2).sum(-1))
         far = straight > FAR
         if far.any():
             unit = float(np.quantile(matrix[k][far] / straight[far], STRAIGHT))
             units[k] = unit if largest[k] < MOST * unit else units[k]
     return units
+
+
+def scaled_windows(window: np.ndarray, units: np.ndarray, travel: Float[Tensor, "B N N"], given: bool) -> np.ndarray:
+    """[B, N, 2] windows in scaled units since node 0's opening, when the vehicle leaves.
+
+    Those that users give (`given`) are also freed of numbers that mean nothing: if the vehicle would wait wherever it
+    went first, it leaves that much later; no window opens before it leaves; and none ends after a time that no route
+    can reach, as a far end that stands for "never" would squeeze all others to nothing.
+    """
+    scaled = (window - window[:, :1, :1]) / units[:, None, None]
+    if not given:
+        return scaled
+    legs = seen(travel).double().numpy()
+    scaled = scaled - np.maximum(scaled[:, 1:, 0] - legs[:, 0, 1:], 0.0).min(1)[:, None, None]
+    opens = np.maximum(scaled[..., 0], 0.0)
+    latest = opens[:, 1:].max(1) + legs.max(2).sum(1)
+    return np.stack([opens, np.minimum(scaled[..., 1], latest[:, None])], -1)
 
 
 def stack(instances: Sequence[Instance]) -> Arrays:

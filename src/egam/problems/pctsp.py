@@ -19,6 +19,9 @@ from egam.problems import base
 from egam.problems.base import Arrays, Features, Spec
 from egam.solution import Solution
 
+PRIZE_SEEN = 2.0  # of the least prize: what is more is enough all the same, and no generated prize is more
+PENALTY_SEEN = 4.0  # more than any way there and back: such a customer is not left out
+
 
 @dataclass
 class Batch:
@@ -66,7 +69,8 @@ class PCTSP:
         return Batch(coords, travel, unit, prize, base.tensor(arrays["penalty"] / units[:, None]))
 
     def features(self, batch: Batch) -> Features:
-        nodes = torch.cat([batch.coords, batch.prize[..., None], batch.penalty[..., None]], -1)
+        prize, penalty = batch.prize.clamp(max=PRIZE_SEEN), batch.penalty.clamp(max=PENALTY_SEEN)
+        nodes = torch.cat([batch.coords, prize[..., None], penalty[..., None]], -1)
         return Features(nodes=nodes, depot=batch.coords[:, 0], edges=base.undirected(batch.travel))
 
     def start(self, batch: Batch, starts: Tensor) -> State:

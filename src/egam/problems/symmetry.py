@@ -2,8 +2,8 @@
 
 Copies are stacked copy-major along the batch: copy k of instance b is row k * B + b, so that a result of shape
 [m * B, ...] is `.view(m, B, ...)` per instance. Only `coords` change; travel and every other field repeat. All
-movements are about the centre of the unit square. An instance whose coordinates are all zero has none (it came as a
-matrix) and is left alone.
+movements are about the centre of the unit square. An instance whose nodes are all at the origin has nothing to move and
+is left alone.
 """
 
 from __future__ import annotations

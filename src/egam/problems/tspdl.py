@@ -66,9 +66,8 @@ class TSPDL:
         coords, travel, unit, _ = base.scaled_geometry(arrays, 1.0 if generated else None)
         total = arrays["demand"].sum(1, keepdims=True)
         total = np.where(total > 0, total, 1.0)
-        return Batch(
-            coords, travel, unit, base.tensor(arrays["demand"] / total), base.tensor(arrays["draft_limit"] / total)
-        )
+        limit = np.minimum(arrays["draft_limit"] / total, 1.0)  # a ship is never deeper than with all on board
+        return Batch(coords, travel, unit, base.tensor(arrays["demand"] / total), base.tensor(limit))
 
     def features(self, batch: Batch) -> Features:
         nodes = torch.cat([batch.coords, batch.demand[..., None], batch.limit[..., None]], -1)

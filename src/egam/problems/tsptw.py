@@ -66,9 +66,8 @@ class TSPTW:
 
     def to_batch(self, arrays: Arrays, generated: bool = True) -> Batch:
         coords, travel, unit, units = base.scaled_geometry(arrays, SIDE if generated else None)
-        opening = arrays["window"][:, :1, :1]  # of node 0, when the tour starts: time 0
-        window = base.tensor((arrays["window"] - opening) / units[:, None, None])
-        horizon = (window[:, 1:, 1] + travel[:, 1:, 0]).amax(1).clamp_min(base.TOLERANCE)
+        window = base.tensor(base.scaled_windows(arrays["window"], units, travel, given=not generated))
+        horizon = (window[:, 1:, 1] + base.seen(travel[:, 1:, 0])).amax(1).clamp_min(base.TOLERANCE)
         window[:, 0, 1] = horizon
         return Batch(coords, travel, unit, window, horizon)
 

@@ -62,8 +62,7 @@ class VRPTW:
 
     def to_batch(self, arrays: Arrays, generated: bool = True) -> Batch:
         coords, travel, unit, units = base.scaled_geometry(arrays, 1.0 if generated else None)
-        opening = arrays["window"][:, :1, :1]  # of the depot, when the vehicle leaves: time 0
-        window = base.tensor((arrays["window"] - opening) / units[:, None, None])
+        window = base.tensor(base.scaled_windows(arrays["window"], units, travel, given=not generated))
         horizon = window[:, 1:, 1].amax(1).clamp_min(base.TOLERANCE)
         if generated:
             horizon = torch.full_like(horizon, SPAN + WIDTHS[1])
