@@ -17,7 +17,7 @@ train() { # PROBLEM METHOD [--set ..]: the rest of a run, or all of it
     if grep -qs "\"steps\": $steps," "$folder/config.json"; then
         echo "$folder: finished"
     elif [ -e "$folder/config.toml" ]; then
-        "$python" -m egam train --resume "$folder"
+        "$python" -m egam train --resume "$folder" --steps "$steps"
     else
         "$python" -m egam train "$1" --method "$2" "${shared[@]}" "${@:3}" --out "$folder"
     fi
