@@ -134,6 +134,11 @@ def test_broken_rules_get_a_ring_and_a_sentence():
     assert ax.get_title(loc="left") == "Monday"
 
 
+def test_sentences_call_stops_by_their_names():
+    instance = cvrp(names=["depot", "Anna", "Ben", "Cleo", "Dan"])
+    assert "Dan is not visited" in texts(draw(instance, Solution.of([[1, 2], [3]])))
+
+
 def test_a_given_verdict_is_believed_and_a_given_title_is_the_title():
     instance, solution = EXAMPLES["tsp"]
     verdict = judge(instance, Solution.of([[1, 2]]))  # 3 and 4 are missing there

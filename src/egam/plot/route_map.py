@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from egam.instance import Instance
-from egam.judge import Verdict
+from egam.judge import Verdict, Violation
 from egam.plot import colours
 from egam.plot.layout import Layout, label_corner, limits, place_labels, same_places, stop_label
 from egam.solution import Solution
@@ -351,7 +351,7 @@ def legend_rows(instance: Instance, solution: Solution, verdict: Verdict) -> int
 
 
 def _draw_heading(ax: Axes, instance: Instance, routes: list[list[int]], verdict: Verdict, title: str) -> None:
-    broken = [violation.text for violation in verdict.violations[:SENTENCES]]
+    broken = [_sentence(instance, violation) for violation in verdict.violations[:SENTENCES]]
     if len(verdict.violations) > SENTENCES:
         broken[-1] += f"; and {len(verdict.violations) - SENTENCES} more"
     height = 5.0
@@ -361,6 +361,13 @@ def _draw_heading(ax: Axes, instance: Instance, routes: list[list[int]], verdict
     _note(ax, _summary(instance, routes, verdict), (0, 1), (0, height), fontsize=8.5, color="#555555")
     name = title or instance.name or instance.kind.title
     ax.set_title(name, loc="left", pad=height + 13, fontsize=11, fontweight="bold", color=colours.INK, parse_math=False)
+
+
+def _sentence(instance: Instance, violation: Violation) -> str:
+    """What the judge says, with the stop's name if it has one."""
+    if instance.names is None or not 0 <= violation.node < instance.size:
+        return violation.text
+    return violation.text.replace(f"node {violation.node} ", f"{stop_label(instance, violation.node)} ", 1)
 
 
 def heading_height(verdict: Verdict) -> float:
