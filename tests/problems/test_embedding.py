@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from egam.problems import embedding
-from egam.problems.embedding import measured, positions
+from egam.problems import embedding, get_problem
+from egam.problems.embedding import explains, measured, positions
 
 
 def lengths(points):
@@ -38,3 +38,14 @@ def test_a_forbidden_way_counts_as_four_times_the_ninth_decile():
     assert measured(matrix).max() == 4
     matrix[3, 4] = 3.5
     assert (measured(matrix) == matrix).all()
+
+
+def test_a_matrix_that_is_a_map_is_scaled_like_its_map():
+    """Points in a strip 1 wide: the embedding turns it, so that its length along the axes is 1 but for the turn."""
+    points = np.random.default_rng(3).random((30, 2)) * [1, 0.01]
+    points[:2] = [[0, 0], [1, 0]]
+    assert explains(positions(lengths(points)), lengths(points))
+    batch = get_problem("tsp").to_batch({"matrix": lengths(points)[None]}, generated=False)
+    assert batch.unit.item() == pytest.approx(1, abs=0.01)
+    noise = np.random.default_rng(4).random((30, 30))
+    assert not explains(positions(noise), noise)

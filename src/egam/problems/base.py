@@ -172,15 +172,15 @@ def scaled_geometry(arrays: Arrays, unit: float | None) -> tuple[Tensor, Tensor,
     """coords, travel, unit as tensors, and unit as [B] numpy for the other fields.
 
     With `unit` given (generated sets) coordinates are divided by it and nothing else. Without, each instance is
-    moved and scaled into the unit square: its longer side becomes 1. A matrix with coordinates is scaled as
-    `_matrix_units` says; one without gets some (see embedding.py), and is scaled so that its largest entry is
-    1.4142, the square's diagonal.
+    moved and scaled into the unit square: its longer side becomes 1. A matrix is scaled as `_matrix_units` says; one
+    without coordinates gets some (see embedding.py).
     """
     matrix, coords = arrays.get("matrix"), arrays.get("coords")
-    has_map = coords is not None
+    is_map = np.ones(len(next(iter(arrays.values()))), dtype=bool)
     if coords is None:
         assert matrix is not None
         coords = np.stack([embedding.positions(table) for table in matrix])
+        is_map = np.array([embedding.explains(*pair) for pair in zip(coords, matrix, strict=True)])
     if unit is not None:
         units = np.full(len(coords), float(unit))
         coords = coords / unit
@@ -190,23 +190,23 @@ def scaled_geometry(arrays: Arrays, unit: float | None) -> tuple[Tensor, Tensor,
         units = np.where(units > 0, units, 1.0)
         coords = (coords - low) / units[:, None, None]
         if matrix is not None:
-            units = _matrix_units(matrix, coords if has_map else None)
+            units = _matrix_units(matrix, coords * is_map[:, None, None])
     scaled = tensor(coords)
     travel = distances(scaled) if matrix is None else tensor(matrix / units[:, None, None])
     return scaled, travel, tensor(units), units
 
 
-def _matrix_units(matrix: np.ndarray, coords: np.ndarray | None) -> np.ndarray:
-    """[B] what stands for 1 in a matrix [B, N, N] whose nodes lie in the unit square at coords [B, N, 2], if given.
+def _matrix_units(matrix: np.ndarray, coords: np.ndarray) -> np.ndarray:
+    """[B] what stands for 1 in a matrix [B, N, N] whose nodes lie in the unit square at coords [B, N, 2].
 
     Its measure may be another than the map's (seconds on a map of metres), so that ways are compared with straight
     lines: the tenth of ways that are straightest for their length get their straight length. Where nodes lie on each
-    other, or map and matrix have nothing in common, or there is no map, the largest entry becomes 1.4142.
+    other, or map and matrix have nothing in common, the largest entry becomes 1.4142, the square's diagonal.
     """
     matrix = embedding.measured(matrix)
     largest = matrix.max((1, 2)) / np.sqrt(2)
     units = np.where(largest > 0, largest, 1.0)
-    for k, points in enumerate(() if coords is None else coords):
+    for k, points in enumerate(coords):
         straight = np.sqrt(((points[:, None] - points[None, :]) ** 2).sum(-1))
         far = straight > FAR
         if far.any():

@@ -12,6 +12,7 @@ import numpy as np
 EXACT_UP_TO = 400  # nodes; beyond, the two leading vectors are found by iteration
 ITERATIONS = 100
 FORBIDDEN, OF_MOST = 4.0, 0.9  # an entry above 4 times the ninth decile forbids a way rather than measures it
+UNEXPLAINED = 0.02  # share of the squared entries that positions may leave over and still be a map of them
 NOTHING = 1e-9  # an eigenvalue of this share of the largest is rounding
 
 
@@ -33,6 +34,14 @@ def positions(matrix: np.ndarray) -> np.ndarray:
     values = np.where(values > NOTHING * values[0], values, 0.0)
     anchor = np.abs(vectors).argmax(0)  # a vector's sign is free: its largest component is made positive
     return vectors * np.sign(vectors[anchor, [0, 1]]) * np.sqrt(values)
+
+
+def explains(points: np.ndarray, matrix: np.ndarray) -> bool:
+    """Are the distances of points [N, 2], in some unit, nearly the entries of the matrix [N, N]?"""
+    both = measured(matrix + matrix.T)
+    straight = np.sqrt(((points[:, None] - points[None, :]) ** 2).sum(-1))
+    product = (both * straight).sum()
+    return bool(product**2 >= (1 - UNEXPLAINED) * (both**2).sum() * (straight**2).sum() > 0)
 
 
 def _leading(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
