@@ -1,5 +1,6 @@
 // The instance while it is edited: stops with their values, in the user's own units. Judges nothing; the server does.
-// stops[0] is the start. Listeners are told what changed: "all", "moved" (with the stop) or "values".
+// stops[0] is the start. Listeners are told what changed: "all", "moved" (a stop, while it is dragged) or
+// "values" (of the table).
 
 import { Chance, fixedShare } from "./chance.js";
 import { DETOUR, FIELDS, PROBLEMS, SCALARS, columnsOf, usualValues } from "./problems.js";
@@ -87,14 +88,15 @@ export class Draft {
     this.tell("moved", stop);
   }
 
+  /** Called at every key that is typed into a cell; all of them are one step to take back. */
   set(stop, key, value) {
-    this.remember();
+    this.rememberOnce(`${stop.id} ${key}`);
     stop[key] = value;
-    this.tell(key === "x" || key === "y" ? "all" : "values", stop);
+    this.tell("values", stop);
   }
 
   setScalar(key, value) {
-    this.remember();
+    this.rememberOnce(key);
     this[key] = value;
     this.tell("values");
   }
@@ -109,11 +111,17 @@ export class Draft {
   remember() {
     this.past.push(JSON.stringify(this, KEPT_AND_INSIDE));
     if (this.past.length > UNDOS) this.past.shift();
+    this.typedInto = null;
+  }
+
+  rememberOnce(cell) {
+    if (this.typedInto !== cell) this.remember();
+    this.typedInto = cell;
   }
 
   undo() {
     if (!this.past.length) return;
-    Object.assign(this, JSON.parse(this.past.pop()));
+    Object.assign(this, JSON.parse(this.past.pop()), { typedInto: null });
     this.tell("all");
   }
 

@@ -115,7 +115,7 @@ function showDraft() {
   byId("scalars").replaceChildren(...PROBLEMS[draft.problem].scalars.map((key) => {
     const input = make("input", { type: "number", step: "any", id: key });
     input.value = draft[key] ?? "";
-    input.addEventListener("change", () => draft.setScalar(key, input.value === "" ? null : Number(input.value)));
+    input.addEventListener("input", () => draft.setScalar(key, input.value === "" ? null : Number(input.value)));
     return make("label", {}, SCALARS[key], input);
   }));
   showNotice();
@@ -139,8 +139,8 @@ draft.onChange((what, stop) => {
   complain("");
   for (const panel of panels) {
     if (panel.element.dataset.state !== "idle") panel.forget();
-    if (what === "all") panel.map.refresh();
     if (what === "moved") panel.map.place(stop);
+    else panel.map.refresh();
   }
   byId("compared").hidden = true;
   if (what === "all") {
@@ -245,8 +245,11 @@ function stopRunning(reason = "edited") {
 
 function setRunning(call) {
   running = call;
-  byId("solve").hidden = call !== null;
-  byId("stop").hidden = call === null;
+  const [shownNow, hiddenNow] = call ? [byId("stop"), byId("solve")] : [byId("solve"), byId("stop")];
+  const hadFocus = document.activeElement === hiddenNow;
+  shownNow.hidden = false;
+  if (hadFocus) shownNow.focus(); // before the other is gone, and the focus with it
+  hiddenNow.hidden = true;
 }
 
 // Wiring.
@@ -257,7 +260,9 @@ function wire() {
     fillMethods();
   });
   for (const list of ["first", "second"]) byId(list).addEventListener("change", choosePanels);
-  byId("random").addEventListener("click", () => draft.randomise(wholeOf("count", 20), wholeOf("seed", 1)));
+  byId("random").addEventListener("click", () => {
+    draft.randomise(Math.min(wholeOf("count", 20), Number(byId("count").max)), wholeOf("seed", 1));
+  });
   byId("undo").addEventListener("click", () => draft.undo());
   byId("clear").addEventListener("click", () => draft.clear());
   byId("open").addEventListener("click", () => byId("file").click());
@@ -301,7 +306,7 @@ function wireDropping() {
 
 function wholeOf(id, otherwise) {
   const value = Math.floor(Number(byId(id).value));
-  return Number.isFinite(value) && value >= 0 ? Math.min(value, 5000) : otherwise;
+  return Number.isFinite(value) && value >= 0 ? value : otherwise;
 }
 
 async function start() {
@@ -313,6 +318,7 @@ async function start() {
   showDraft();
   try {
     answerToMethods = await methods();
+    byId("count").max = answerToMethods.limits.nodes - 1;
     fillMethods();
   } catch (error) {
     refuse(error);

@@ -8,9 +8,9 @@ const DECODINGS = { greedy: "greedy", "8x20": "8 × 20 samples", "8xgreedy": "8 
 export function choicesFor(answer, problem) {
   const choices = [];
   for (const row of answer.methods) {
-    if (row.problems && !row.problems.includes(problem)) continue;
+    if (!row.problems.includes(problem)) continue;
     const name = NAMES[row.name] ?? row.name;
-    const decodings = row.name === "egam" ? ["greedy", "8x20"] : row.decodings?.length ? row.decodings : [null];
+    const decodings = row.decodings.length ? row.decodings : [null];
     for (const decoding of decodings) {
       choices.push({
         id: decoding ? `${row.name} ${decoding}` : row.name,
@@ -18,7 +18,7 @@ export function choicesFor(answer, problem) {
         method: row.name,
         decoding,
         group: row.name === "egam" ? "Neural network" : "Other methods",
-        off: row.installed === false,
+        off: !row.installed,
       });
     }
   }

@@ -76,7 +76,7 @@ export class StopsTable {
       placeholder: key === "draft_limit" ? "none" : null,
     });
     input.value = stop[key] ?? "";
-    input.addEventListener("change", () => {
+    input.addEventListener("input", () => {
       const text = input.value.trim();
       this.draft.set(stop, key, kind === "text" ? text || null : text === "" ? null : Number(text));
     });
