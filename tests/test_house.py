@@ -11,18 +11,21 @@ PACKAGE = Path(__file__).parents[1] / "src" / "egam"
 FLOORS = [  # from the ground up; a module may import from its own floor and from those below
     {"errors", "files", "machine", "methods", "metric"},
     {"instance", "solution"},
-    {"judge", "schedule", "solvers", "io", "plot"},
+    {"judge", "schedule", "infeasible", "catalogue", "solvers", "io", "plot"},
+    {"result"},
+    {"advice"},
     {"problems"},
     {"nn"},
     {"decode"},
     {"weights", "train"},
+    {"solve"},
     {"bench", "doctor"},
     {"serve"},
     {"cli", "__main__"},
 ]
 LIGHT = [  # no torch
     *("__init__", "errors", "files", "machine", "metric", "instance", "solution", "judge", "solvers", "io"),
-    *("plot", "methods", "schedule"),
+    *("plot", "methods", "schedule", "infeasible", "catalogue", "result", "advice", "solve"),
 ]
 
 

@@ -11,7 +11,9 @@ from typing import Any
 from egam.errors import BadInput, EgamError, NotInstalled
 from egam.instance import KINDS, Instance
 from egam.judge import Verdict, judge  # from here on `egam.judge` is the function
+from egam.result import Result
 from egam.solution import Solution
+from egam.solve import solve  # and `egam.solve` this one
 
 __version__ = "0.1.0"
 
@@ -27,7 +29,18 @@ _LATER = {  # name -> the module that has it
     "write_solution": "egam.io",
 }
 
-__all__ = ["KINDS", "BadInput", "EgamError", "Instance", "NotInstalled", "Solution", "Verdict", "judge"]
+__all__ = [
+    "KINDS",
+    "BadInput",
+    "EgamError",
+    "Instance",
+    "NotInstalled",
+    "Result",
+    "Solution",
+    "Verdict",
+    "judge",
+    "solve",
+]
 
 
 def __getattr__(name: str) -> Any:

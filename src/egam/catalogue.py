@@ -35,6 +35,11 @@ class Entry:
     config: dict[str, Any]
 
     @property
+    def method(self) -> str:
+        """The row of egam.methods that was trained; a network's own name where the run did not say."""
+        return str(self.trained.get("method", self.network))
+
+    @property
     def trained_on(self) -> str:
         """`tsptw-medium with N = 20-50`."""
         problem = f"{self.problem}-{self.variant}" if self.variant else self.problem
@@ -73,14 +78,15 @@ def find(weights: str | Path) -> Entry:
     )
 
 
-def choose(problem: str, size: int, network: str = "egam") -> Entry:
-    """The shipped weights trained on `problem` whose sizes are nearest to `size`."""
+def choose(problem: str, size: int, method: str = "egam") -> Entry:
+    """The shipped weights of `method` for `problem` whose sizes are nearest to `size`."""
     kind_of(problem)
-    entries = [entry for entry in shipped().values() if entry.problem == problem and entry.network == network]
+    entries = [entry for entry in shipped().values() if entry.problem == problem and entry.method == method]
     if not entries:
+        train = f"egam train {problem}" + ("" if method == "egam" else f" --method {method}")
         raise BadInput(
-            f"no weights of {network} for {problem} come with the package; train some with `egam train {problem}` "
-            "and name their folder"
+            f"no weights of {method} for {problem} come with the package; train some with `{train}` "
+            "and name their folder with weights"
         )
     return min(entries, key=lambda entry: (entry.distance(size), entry.name))
 

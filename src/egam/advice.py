@@ -1,0 +1,62 @@
+"""What a user should know of a result: in what the instance differs from all that the weights saw, and why it fails.
+
+Each finding is one sentence; together they are `Result.notes`. Nothing here changes how an instance is solved.
+"""
+
+from __future__ import annotations
+
+from egam.catalogue import Entry
+from egam.infeasible import why_infeasible
+from egam.instance import Instance
+from egam.result import Result
+
+FAR_ABOVE, FAR_BELOW = 1.5, 0.5  # of the sizes trained on
+WIDE = 0.3  # mean window as a share of the whole time span; those of trainings but `easy` are far below
+
+
+def unseen(instance: Instance, entry: Entry) -> list[str]:
+    """In what the instance differs from all that the weights were trained on."""
+    notes = []
+    if entry.problem != instance.problem:
+        ways = "the same" if symmetric(instance) else "different"
+        notes.append(f"solved with weights for {entry.problem}, as ways there and back cost {ways}")
+    if not symmetric(instance) and entry.problem != "atsp":
+        notes.append(f"the matrix is asymmetric; the weights {entry.name} see the mean of both ways, the cost does not")
+    if instance.coords is None and entry.variant != "matrix":
+        notes.append(f"no coordinates are given; the weights {entry.name} see positions derived from the matrix")
+    if _far(instance.size, entry):
+        notes.append(
+            f"{instance.size} nodes are far from what the weights {entry.name} were trained on ({entry.trained_on}); "
+            "the longer the search, the better"
+        )
+    if entry.problem == "tsptw" and entry.variant != "easy" and _width(instance) > WIDE:
+        notes.append(f"the time windows are wider than those that the weights {entry.name} were trained on")
+    return notes
+
+
+def why_not(result: Result) -> list[str]:
+    """Why a result is not feasible, as far as we know."""
+    if result.feasible:
+        return []
+    if proof := why_infeasible(result.instance):
+        return [proof]
+    if result.proven:
+        return [f"{result.method} proved that no plan keeps all rules"]
+    tries = f" among {result.tries} tried" if result.tries else ""
+    return [f"no plan that keeps all rules was found{tries}, but there may be one: give more time or another method"]
+
+
+def symmetric(instance: Instance) -> bool:
+    return instance.matrix is None or bool((instance.matrix == instance.matrix.T).all())
+
+
+def _far(size: int, entry: Entry) -> bool:
+    return entry.sizes is not None and not FAR_BELOW * entry.sizes[0] <= size <= FAR_ABOVE * entry.sizes[1]
+
+
+def _width(instance: Instance) -> float:
+    """Mean width of the customers' windows as a share of the time they span."""
+    assert instance.window is not None
+    opens, closes = instance.window[1:].T
+    span = float(closes.max() - opens.min())
+    return float((closes - opens).mean()) / span if span > 0 else 0.0
