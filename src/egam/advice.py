@@ -27,7 +27,7 @@ def unseen(instance: Instance, entry: Entry) -> list[str]:
     if _far(instance.size, entry):
         notes.append(
             f"{instance.size} nodes are far from what the weights {entry.name} were trained on ({entry.trained_on}); "
-            "the longer the search, the better"
+            "expect worse routes than near those sizes"
         )
     if entry.problem == "tsptw" and entry.variant != "easy" and _width(instance) > WIDE:
         notes.append(f"the time windows are wider than those that the weights {entry.name} were trained on")

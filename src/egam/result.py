@@ -34,6 +34,8 @@ class Result:
     tries: int = 0  # solutions that were looked at; 0 for classical solvers, which do not say
     seconds: float = 0.0  # of computing; of a list solved together, this instance's share
     proven: bool = False  # did a solver prove that there is nothing better?
+    interrupted: bool = False  # did Ctrl-C end the search?
+    begun: bool = True  # False: it was stopped before this instance's turn, and there is no solution
     notes: tuple[str, ...] = ()  # what to know before trusting it, as sentences
 
     @property
@@ -109,7 +111,8 @@ class Result:
 
     def __str__(self) -> str:
         lines = [self._headline(), *self._route_lines(), *self._unserved_lines(), *self._violation_lines()]
-        return "\n".join([*lines, self._origin(), *(f"note: {note}" for note in self.notes)])
+        lines += [self._origin()] if self.method else []
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _headline(self) -> str:
         name = self.instance.name or "instance"

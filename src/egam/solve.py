@@ -266,7 +266,7 @@ def _by_network(instances: list[Instance], asked: Asked) -> list[Result]:
                     raise
                 interrupted = True
                 continue
-            interrupted = any(INTERRUPTED in result.notes for result in found)
+            interrupted = any(result.interrupted for result in found)
             results.update(zip(part, found, strict=True))
             asked.progress(len(part))
     return [results.get(number) or _not_begun(instance, asked.method) for number, instance in enumerate(instances)]
@@ -288,9 +288,6 @@ def weights_for(instance: Instance, method: str = "egam", weights: str | Path | 
     return catalogue.choose(problem, instance.size, method)
 
 
-INTERRUPTED = "stopped by Ctrl-C: this is the best so far"
-
-
 class Group:
     """Instances of one problem and size that are solved together."""
 
@@ -300,7 +297,7 @@ class Group:
         self.greedy = self.sampled = 0  # solutions looked at, per instance
         self.copies: set[int] = set()
         self.began = 0.0
-        self.stopped = ""
+        self.stopped, self.interrupted = "", False
 
     def solve(self) -> list[Result]:
         search, problem = self._search()
@@ -321,7 +318,8 @@ class Group:
         except KeyboardInterrupt:
             if self.bests[0].solution is None:
                 raise
-            self.stopped = INTERRUPTED
+            self.interrupted = True
+            self.stopped = "stopped by Ctrl-C: this is the best so far"
         return [self._result(best, final=True) for best in self.bests]
 
     def _search(self) -> tuple[Search, Problem]:
@@ -372,7 +370,8 @@ class Group:
         if not final:
             return result
         stopped = (self.stopped,) if self.stopped else ()
-        return replace(result, notes=(*result.notes, *why_not(result), *stopped))
+        notes = (*result.notes, *why_not(result), *stopped)
+        return replace(result, notes=notes, interrupted=self.interrupted)
 
     def _words(self) -> str:
         parts = [f"{self.greedy} greedy"] if self.greedy else []
@@ -398,4 +397,4 @@ def _not_begun(instance: Instance, method: str) -> Result:
     """For instances of a list that Ctrl-C or `should_stop` left without a solution."""
     nothing = Solution(())
     note = "stopped before this instance was begun: it has no solution"
-    return Result(instance, nothing, judge(instance, nothing), method, notes=(*instance.notes, note))
+    return Result(instance, nothing, judge(instance, nothing), method, notes=(*instance.notes, note), begun=False)

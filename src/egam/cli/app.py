@@ -1,7 +1,7 @@
 """What all commands share: the app they register with, common options, errors as one sentence and an exit code.
 
 Results go to stdout (with --json nothing else does), everything else to stderr. Exit codes: 0 fine, 1 internal, 2 bad
-input, 3 something is not installed, 128 + n after signal n.
+input, 3 something is not installed, 4 rules are broken (with --strict only), 128 + n after signal n.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Learn to solve routing problems with EGAM: generate, train, eval, doctor.",
+    help="Solve routing problems with EGAM, a neural network that learned to, or with classical solvers.",
 )
 LARGEST_SEED = 2**32 - 1
+NOT_FEASIBLE = 4  # exit code
 
 Variant = Annotated[str, typer.Option(help="Of the problem; its default one if not given.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit code 4 if rules are broken.")]
 
 
 def main() -> int:
@@ -60,8 +62,12 @@ def _failed(sentence: str, code: int, error: BaseException | None = None) -> int
         import traceback
 
         traceback.print_exception(error)
-    print(f"egam: {' '.join(sentence.split())}", file=sys.stderr)
+    complain(sentence)
     return code
+
+
+def complain(sentence: str) -> None:
+    print(f"egam: {' '.join(sentence.split())}", file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:
