@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 python=${PYTHON:-python3}
 torch=${TORCH:-torch==2.13.0}
-extras=${EXTRAS:-dev,solvers}
+extras=${EXTRAS:-dev,solvers,serve}
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
     echo "setup: $("$python" --version) is too old; Python 3.11 or newer is needed (PYTHON=... chooses one)" >&2

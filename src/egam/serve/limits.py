@@ -14,15 +14,16 @@ from egam.errors import BadInput, EgamError
 
 @dataclass(frozen=True)
 class Limits:
-    nodes: int = 500  # of one instance, depot or start included
-    instances: int = 256  # of one request
+    nodes: int = 1000  # of one instance, depot or start included
+    instances: int = 100  # of one request
     samples: int = 1280  # solutions that are sampled of one instance, symmetric copies counted
     body_mb: float = 8.0  # of one request
     bodies_mb: float = 64.0  # of all requests that are being read or parsed
-    seconds: float = 60.0  # time_limit of one request
+    seconds: float = 60.0  # of one request: its time limit, or what it takes by our estimate
     read_seconds: float = 20.0  # until a body must be here
     queue: int = 1024  # instances that wait
-    long: int = 8  # requests with a time limit, or of classical solvers, that wait
+    wait_seconds: float = 120.0  # that those take, by our estimate
+    memory_gb: float = 3.0  # that the network may use
     connections: int = 512
     batch: int = 64  # instances that are solved together
     window_ms: float = 3.0  # how long the first of a batch waits for others
@@ -53,8 +54,13 @@ class Refusal(EgamError):
 
 def too_large(what: str, found: float, most: float, unit: str = "") -> Refusal:
     """413: `instances[0] has 900 nodes; up to 500 are accepted here`."""
-    return Refusal(413, f"{what} {found:g}{unit}; up to {most:g} are accepted here")
+    return Refusal(413, f"{what} {found:.10g}{unit}; up to {most:.10g} are accepted here")
 
 
-def busy(what: str, seconds: float = 1.0) -> Refusal:
-    return Refusal(429, f"{what}; try again in {max(1, math.ceil(seconds))} s", max(1, math.ceil(seconds)))
+def busy(sentence: str, seconds: float = 1.0) -> Refusal:
+    """429, with the time after which trying again makes sense."""
+    return Refusal(429, sentence, max(1, math.ceil(seconds)))
+
+
+def closing() -> Refusal:
+    return Refusal(503, "the server is shutting down and takes no new work", 5)
