@@ -1,16 +1,26 @@
-// Two results in one sentence: which is cheaper, by how much, and what it took.
+// Two results in one sentence: which is better, by how much, and what it took.
 
 import { shown, shownSeconds } from "./dom.js";
 
 export function compared(one, other) {
   const [a, b] = [one.result, other.result];
-  const times = `${one.choice.label} took ${shownSeconds(a.seconds)}, ${other.choice.label} ${shownSeconds(b.seconds)}.`;
-  if (a.feasible !== b.feasible) {
-    return `Only ${(a.feasible ? one : other).choice.label} keeps all rules. ${times}`;
+  const [better, worse] = isBetter(a, b) ? [one, other] : [other, one];
+  const times = `in ${shownSeconds(better.result.seconds)} against ${shownSeconds(worse.result.seconds)}`;
+  return `${difference(better, worse)}, ${times}.`;
+}
+
+function isBetter(a, b) {
+  return a.feasible === b.feasible ? a.cost <= b.cost : a.feasible;
+}
+
+function difference(better, worse) {
+  const [low, high] = [better.result.cost, worse.result.cost];
+  const [name, otherName] = [better.choice.label, worse.choice.label];
+  if (better.result.feasible !== worse.result.feasible) return `${name} keeps all rules, ${otherName} does not`;
+  if (high - low <= 1e-9 * Math.abs(high)) return `${name} and ${otherName} both cost ${shown(low)}`;
+  if (better.result.problem === "vrptw") {
+    return `${name} serves ${high - low} stop${high - low === 1 ? "" : "s"} more than ${otherName}`;
   }
-  const [better, worse] = a.cost <= b.cost ? [one, other] : [other, one];
-  const gap = worse.result.cost - better.result.cost;
-  if (gap <= 1e-9 * Math.abs(worse.result.cost)) return `Both cost ${shown(a.cost)}. ${times}`;
-  const share = shown((100 * gap) / worse.result.cost);
-  return `${better.choice.label} is ${share} % cheaper than ${worse.choice.label}, by ${shown(gap)}. ${times}`;
+  const share = ((100 * (high - low)) / high).toLocaleString("en", { maximumSignificantDigits: 2 });
+  return `${name} is ${share} % cheaper than ${otherName} (${shown(low)} against ${shown(high)})`;
 }

@@ -30,6 +30,12 @@ export class Draft {
     return this.matrix !== null;
   }
 
+  /** Of lengths, where it is known: great circles are in metres, TSPLIB's GEO is in kilometres. */
+  get unit() {
+    if (!this.geographic || this.hasMatrix) return "";
+    return { "": " m", GREAT_CIRCLE: " m", GEO: " km" }[this.rounding] ?? "";
+  }
+
   numberOf(stop) {
     return this.stops.indexOf(stop);
   }
@@ -104,7 +110,7 @@ export class Draft {
   /** Forget a file's table of travel costs and go straight from stop to stop. */
   straighten() {
     this.remember();
-    Object.assign(this, { matrix: null, rounding: "", hasCoords: true });
+    Object.assign(this, { matrix: null, rounding: "" });
     this.tell("all");
   }
 

@@ -88,6 +88,9 @@ function choosePanels() {
   byId("panels").replaceChildren(...shownPanels.map((panel) => panel.element));
   showTabs();
   showComparison();
+  byId("limit-hint").textContent = shownPanels.some(({ choice }) => choice?.classical)
+    ? "Without a limit, a classical solver takes up to 10 s."
+    : "With a limit, each better route is shown as it is found.";
 }
 
 function activePanels() {
@@ -125,11 +128,14 @@ function showNotice() {
   const notice = byId("notice");
   notice.hidden = !draft.hasMatrix;
   if (!draft.hasMatrix) return;
+  notice.textContent = "Travel costs come from the file's own table, so stops cannot be moved or added. ";
+  if (!draft.hasCoords) {
+    notice.append("There are no coordinates: stops stand where their travel costs put them.");
+    return;
+  }
   const straight = make("button", { type: "button", class: "small" }, "Use straight lines");
   straight.addEventListener("click", () => draft.straighten());
-  const where = draft.hasCoords ? "" : " It has no coordinates: stops stand where their travel costs put them.";
-  notice.replaceChildren(
-    `Travel costs come from the file's own table, so stops cannot be moved or added.${where} `, straight);
+  notice.append(straight);
 }
 
 // Editing.

@@ -4,20 +4,21 @@ const NAMES = { egam: "EGAM", "or-tools": "OR-Tools", "cp-sat": "CP-SAT", pyvrp:
   highs: "HiGHS", lkh: "LKH", "fast-tsp": "fast-tsp", "held-karp": "Held–Karp" };
 const DECODINGS = { greedy: "greedy", "8x20": "8 × 20 samples", "8xgreedy": "8 × greedy" };
 
-/** One row per choice: {id, label, method, decoding, group, off}. */
+/** One row per choice: {id, label, method, decoding, classical, group, off}. */
 export function choicesFor(answer, problem) {
   const choices = [];
   for (const row of answer.methods) {
     if (!row.problems.includes(problem)) continue;
     const name = NAMES[row.name] ?? row.name;
-    const decodings = row.decodings.length ? row.decodings : [null];
+    const decodings = [null, ...row.decodings]; // null: as the method thinks best
     for (const decoding of decodings) {
       choices.push({
         id: decoding ? `${row.name} ${decoding}` : row.name,
         label: decoding ? `${name} ${DECODINGS[decoding] ?? decoding}` : name,
         method: row.name,
         decoding,
-        group: row.name === "egam" ? "Neural network" : "Other methods",
+        classical: row.name !== "egam",
+        group: row.name === "egam" ? "Neural network" : "Classical solvers",
         off: !row.installed,
       });
     }

@@ -99,7 +99,7 @@ export class Panel {
   take(result, stepByStep) {
     this.result = result;
     this.map.show(result, stepByStep);
-    const unit = this.draft.geographic && !this.draft.hasMatrix ? " m" : "";
+    const { unit } = this.draft;
     const { cost: meaning } = PROBLEMS[this.draft.problem];
     this.cost.textContent = shown(result.cost) + (this.draft.problem === "vrptw" ? "" : unit);
     const routes = result.routes.length > 1 ? `${result.routes.length} routes` : null;
@@ -114,6 +114,7 @@ export class Panel {
 
   outcome(result) {
     if (!result.feasible) return "not feasible";
+    if (result.proven) return "proven optimal";
     const count = this.draft.customers.length;
     return this.draft.problem === "vrptw" && result.cost > 0 ? `${count - result.cost} of ${count} served` : "feasible";
   }
@@ -149,7 +150,7 @@ export class Panel {
       return element;
     };
     this.saving = [
-      button("Draw again", "Draw the route again", () => this.map.show(this.result, true)),
+      button("Replay", "Draw the route again", () => this.map.show(this.result, true)),
       button("JSON", "Save the result as JSON", () => this.save("json")),
       button(".sol", "Save the routes as .sol", () => this.save("sol")),
       button("SVG", "Save the map as SVG", () => this.save("svg")),
