@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import subprocess
 import sys
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
+from small import brute_force, in_units, make
 
 from egam.errors import BadInput, NotInstalled
 from egam.instance import KINDS, Instance
@@ -15,100 +17,112 @@ from egam.judge import judge
 from egam.solution import Solution
 from egam.solvers import REFERENCE, SOLVERS, installed, solve_classical, solve_proven
 
-SIZE = 7
-
-
-def make(problem: str, seed: int) -> Instance:
-    """A small instance in raw units of its own (a map of 30 x 30)."""
-    rng = np.random.default_rng([seed, *problem.encode()])
-    coords = rng.random((SIZE, 2)) * 30
-    none = np.zeros(1)
-    match problem:
-        case "tsp":
-            return Instance("tsp", coords=coords)
-        case "atsp":
-            travel = Instance("tsp", coords=coords).travel
-            return Instance("atsp", coords=coords, matrix=travel * (1 + 0.6 * rng.random(travel.shape)))
-        case "cvrp":
-            demand = np.concatenate((none, rng.integers(1, 10, SIZE - 1)))
-            return Instance("cvrp", coords=coords, demand=demand, capacity=15)
-        case "pctsp":
-            prize, penalty = (np.concatenate((none, rng.random(SIZE - 1) * most)) for most in (0.6, 25))
-            return Instance("pctsp", coords=coords, prize=prize, penalty=penalty, min_prize=1)
-        case "tspdl":
-            limit = np.array([SIZE - 1, 1, *rng.integers(2, SIZE, SIZE - 3), SIZE - 1])
-            limit = np.maximum(limit, [0, 1, 2, 3, 4, 5, 6])
-            return Instance("tspdl", coords=coords, demand=[0] + [1] * (SIZE - 1), draft_limit=limit)
-        case "tsptw":  # a random tour is in time, so one exists
-            order = [0, *rng.permutation(np.arange(1, SIZE))]
-            travel = Instance("tsp", coords=coords).travel
-            arrival = np.zeros(SIZE)
-            arrival[order[1:]] = np.cumsum(travel[order[:-1], order[1:]])
-            window = np.stack((arrival - 30 * rng.random(SIZE), arrival + 30 * rng.random(SIZE)), axis=1)
-            window[0] = 0, 1000
-            return Instance("tsptw", coords=coords, window=window)
-        case "vrptw":
-            start = rng.random(SIZE) * 90
-            window = np.stack((start, start + 10 * rng.random(SIZE)), axis=1)
-            window[0] = 0, 1000
-            return Instance("vrptw", coords=coords, window=window)
-    raise AssertionError(problem)
-
-
-def candidates(instance: Instance):
-    """All solutions worth a look."""
-    customers = range(1, instance.size)
-    fewest = 0 if instance.kind.optional_stops else instance.size - 1
-    for count in range(fewest, instance.size):
-        for order in itertools.permutations(customers, count):
-            yield Solution.of([order])
-
-
-def partitions(items: list[int]):
-    if not items:
-        yield []
-        return
-    first, rest = items[0], items[1:]
-    for count in range(len(rest) + 1):
-        for others in itertools.combinations(rest, count):
-            for more in partitions([item for item in rest if item not in others]):
-                yield [[first, *others], *more]
-
-
-def brute_force(instance: Instance) -> float:
-    if not instance.kind.many_routes:
-        verdicts = (judge(instance, solution) for solution in candidates(instance))
-        return min(verdict.cost for verdict in verdicts if verdict.feasible)
-
-    def shortest(group):
-        return min((judge(instance, Solution.of([order])).length, order) for order in itertools.permutations(group))
-
-    tours = {}
-    best = np.inf
-    for groups in partitions(list(range(1, instance.size))):
-        for group in groups:
-            tours.setdefault(tuple(group), None)
-            if tours[tuple(group)] is None:
-                tours[tuple(group)] = shortest(group)[1]
-        verdict = judge(instance, Solution.of(tours[tuple(group)] for group in groups))
-        best = min(best, verdict.cost) if verdict.feasible else best
-    return best
-
+EXACT = ("highs", "gurobi", "cp-sat", "held-karp")
+PLAIN = ("nearest-neighbour", "earliest-deadline", "cheapest-insertion", "farthest-insertion")
+SYMMETRIC_ONLY = ("fast-tsp", "hygese", "highs", "gurobi")
+SHORT = 0.15  # seconds for those that use all of their time; many times what seven nodes need
 
 PAIRS = [(name, problem) for name, solver in SOLVERS.items() for problem in solver.problems]
+STRONG = [(name, problem) for name, problem in PAIRS if name not in PLAIN]
+
+
+@pytest.fixture(autouse=True)
+def only_if_installed(request):
+    name = request.node.callspec.params.get("name") if hasattr(request.node, "callspec") else None
+    if name in SOLVERS and not installed(name):
+        pytest.skip(f"{SOLVERS[name].package} is not installed")
+
+
+def seconds_of(name: str) -> float:
+    return 20 if name in EXACT else SHORT
+
+
+@cache
+def made(problem: str, seed: int) -> tuple[Instance, float]:
+    instance = make(problem, seed)
+    return instance, brute_force(instance)
+
+
+@pytest.mark.parametrize(("name", "problem"), STRONG)
+def test_solver_equals_brute_force(name, problem):
+    for seed in range(2):
+        instance, best = made(problem, seed)
+        solution, proven = solve_proven(name, instance, seconds_of(name))
+        verdict = judge(instance, solution)
+        assert verdict.feasible, verdict.violations
+        assert verdict.cost == pytest.approx(best, rel=1e-6)
+        assert proven == (name in EXACT)
+
+
+@pytest.mark.parametrize(("name", "problem"), [pair for pair in PAIRS if pair[0] in PLAIN])
+def test_plain_rules_are_feasible_and_not_better_than_best(name, problem):
+    costs = []
+    for seed in range(2):
+        instance, best = made(problem, seed)
+        solution, proven = solve_proven(name, instance, 1)
+        verdict = judge(instance, solution)
+        assert not proven and (verdict.feasible or problem == "tsptw")  # there a plain rule may come too late
+        assert not verdict.feasible or verdict.cost >= best * (1 - 1e-9)
+        costs.append(verdict.cost / max(best, 1))
+    assert np.mean(costs) < 2
+
+
+@pytest.mark.parametrize("units", [(1e6, 1e3), (1e-3, 1e-3)], ids=["large", "small"])
+@pytest.mark.parametrize(("name", "problem"), PAIRS)
+def test_units_change_nothing(name, problem, units):
+    instance, best = made(problem, 0)
+    other = in_units(instance, *units)
+    verdict = judge(other, solve_classical(name, other, seconds_of(name)))
+    factor = 1.0 if problem == "vrptw" else units[0]
+    if name in PLAIN:
+        best = judge(instance, solve_classical(name, instance, 1)).cost
+    assert verdict.feasible or (name in PLAIN and problem == "tsptw")
+    assert verdict.cost == pytest.approx(best * factor, rel=1e-6)
+
+
+@pytest.mark.parametrize(("name", "problem"), [pair for pair in STRONG if pair[0] not in SYMMETRIC_ONLY])
+def test_one_way_streets(name, problem):
+    instance, _ = made(problem, 0)
+    rng = np.random.default_rng(3)
+    matrix = instance.travel * (1 + 0.5 * rng.random(instance.travel.shape))
+    instance = replace(instance, coords=None, matrix=matrix)
+    if instance.window is not None:  # the ways are longer, so windows end later
+        instance = replace(instance, window=instance.window * [1, 1.5])
+    verdict = judge(instance, solve_classical(name, instance, seconds_of(name)))
+    assert verdict.feasible, verdict.violations
+    assert verdict.cost == pytest.approx(brute_force(instance), rel=1e-6)
 
 
 @pytest.mark.parametrize(("name", "problem"), PAIRS)
-def test_solver_equals_brute_force(name, problem):
-    if not installed(name):
-        pytest.skip(f"{SOLVERS[name].package} is not installed")
-    for seed in range(2):
-        instance = make(problem, seed)
-        solution, proven = solve_proven(name, instance, seconds=0.3 if name in ("hygese", "pyvrp", "fast-tsp") else 20)
-        verdict = judge(instance, solution)
-        assert verdict.feasible, verdict.violations
+def test_two_customers_at_one_place(name, problem):
+    instance, _ = made(problem, 1)
+    coords = instance.coords.copy()
+    coords[2], coords[4], coords[5] = coords[1], coords[0], coords[0]  # one pair, and two at the depot
+    fields = {"window": np.array([[0.0, 1e4]] * 7)} if problem == "tsptw" else {}
+    fields |= {"matrix": Instance("tsp", coords=coords).travel} if problem == "atsp" else {}
+    instance = replace(instance, coords=coords, **fields)
+    verdict = judge(instance, solve_classical(name, instance, seconds_of(name)))
+    assert verdict.feasible, verdict.violations
+    if name not in PLAIN:
         assert verdict.cost == pytest.approx(brute_force(instance), rel=1e-6)
-        assert proven == (name in ("highs", "cp-sat", "held-karp"))
+
+
+@pytest.mark.parametrize("name", ["hygese", "pyvrp", "or-tools", "lkh", "nearest-neighbour", "cheapest-insertion"])
+def test_thirds_fill_a_vehicle(name):
+    # Six customers at distance 1, three on either side; each takes a third, so two routes of length 2 are enough.
+    coords = [[0, 0], [1, 0], [1, 0], [1, 0], [-1, 0], [-1, 0], [-1, 0]]
+    instance = Instance("cvrp", coords=coords, demand=[0] + [1 / 3] * 6, capacity=1)
+    verdict = judge(instance, solve_classical(name, instance, SHORT))
+    assert verdict.feasible and verdict.cost == pytest.approx(4)
+
+
+@pytest.mark.parametrize("name", ["pyvrp", "cp-sat", "or-tools", "lkh", "cheapest-insertion"])
+def test_windows_may_be_tight_to_the_point(name):
+    # 0-1-2-3-0 around a square of side 1 with diagonals of 1.4142: only this order meets 1, 2, 3 exactly at 1, 2, 3.
+    window = [[0, 9], [0, 1], [0, 2], [0, 3]]
+    instance = Instance("tsptw", coords=[[0, 0], [0, 1], [1, 1], [1, 0]], window=window)
+    verdict = judge(instance, solve_classical(name, instance, SHORT))
+    assert verdict.feasible and verdict.cost == pytest.approx(4)
 
 
 @pytest.mark.parametrize("problem", KINDS)
@@ -118,8 +132,6 @@ def test_every_problem_has_a_reference(problem):
 
 @pytest.mark.parametrize(("name", "problem"), PAIRS)
 def test_three_nodes_are_enough(name, problem):
-    if not installed(name):
-        pytest.skip(f"{SOLVERS[name].package} is not installed")
     fields = {
         "cvrp": {"demand": [0, 1, 1], "capacity": 2},
         "pctsp": {"prize": [0, 1, 1], "penalty": [0, 9, 0.1], "min_prize": 1},
@@ -160,8 +172,6 @@ def test_highs_and_cp_sat_work_after_each_other():
 
 @pytest.mark.parametrize("name", ["highs", "cp-sat", "held-karp"])
 def test_too_little_time_gives_a_tour_without_a_proof(name):
-    if not installed(name):
-        pytest.skip(f"{SOLVERS[name].package} is not installed")
     instance = Instance("tsp", coords=np.random.default_rng(0).random((40, 2)))
     solution, proven = solve_proven(name, instance, 0.001)
     assert judge(instance, solution).feasible and not proven

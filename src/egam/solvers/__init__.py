@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import shutil
 from dataclasses import dataclass
 
 from egam.errors import BadInput, EgamError, NotInstalled, nearest
-from egam.instance import Instance
+from egam.instance import KINDS, Instance
 from egam.solution import Solution
 
 
@@ -24,15 +25,24 @@ class Classical:
     package: str  # what Python imports
     problems: tuple[str, ...]
     pip: str  # the line that installs it
+    program: str = ""  # on PATH, serves instead of the package
+    entry: str = "solve"  # the function in the module
 
 
 SOLVERS: dict[str, Classical] = {
     "fast-tsp": Classical("fasttsp", "fast_tsp", ("tsp",), "pip install fast-tsp"),
     "hygese": Classical("hgs", "hygese", ("cvrp",), "pip install hygese"),
     "highs": Classical("highs", "highspy", ("tsp", "pctsp"), "pip install highspy"),
-    "pyvrp": Classical("windows", "pyvrp", ("tsptw",), "pip install pyvrp"),
+    "gurobi": Classical("gurobi", "gurobipy", ("tsp", "pctsp"), "pip install gurobipy"),
+    "pyvrp": Classical("vrp", "pyvrp", ("tsp", "atsp", "cvrp", "tsptw", "vrptw"), "pip install pyvrp"),
     "cp-sat": Classical("cpsat", "ortools", ("tsp", "atsp", "tsptw", "tspdl", "vrptw"), "pip install ortools"),
+    "or-tools": Classical("routing", "ortools", tuple(KINDS), "pip install ortools"),
+    "lkh": Classical("lkh", "LKHpy", ("tsp", "atsp", "cvrp", "tsptw", "tspdl"), "pip install LKHpy", program="LKH"),
     "held-karp": Classical("held_karp", "numpy", ("tsp", "atsp", "tspdl"), "pip install numpy"),
+    "nearest-neighbour": Classical("neighbour", "numpy", tuple(KINDS), "pip install numpy"),
+    "earliest-deadline": Classical("deadline", "numpy", ("tsptw", "tspdl", "vrptw"), "pip install numpy"),
+    "cheapest-insertion": Classical("insertion", "numpy", tuple(KINDS), "pip install numpy", entry="cheapest"),
+    "farthest-insertion": Classical("insertion", "numpy", ("tsp", "atsp"), "pip install numpy", entry="farthest"),
 }
 
 REFERENCE: dict[str, str] = {  # problem -> the solver whose costs gaps are measured against
@@ -66,7 +76,7 @@ def solve_proven(name: str, instance: Instance, seconds: float, seed: int = 0) -
     adapter = importlib.import_module(f"egam.solvers.{SOLVERS[name].module}")
     if hasattr(adapter, "solve_proven"):
         return adapter.solve_proven(instance, seconds, seed)
-    return adapter.solve(instance, seconds, seed), False
+    return getattr(adapter, SOLVERS[name].entry)(instance, seconds, seed), False
 
 
 def check(name: str, problem: str) -> None:
@@ -78,14 +88,19 @@ def check(name: str, problem: str) -> None:
 
 
 def installed(name: str) -> bool:
-    """Is the package of this solver there? Nothing is imported to find out."""
-    return importlib.util.find_spec(SOLVERS[name].package) is not None
+    """Is the package of this solver there, or its program? Nothing is imported to find out."""
+    solver = SOLVERS[name]
+    if solver.program and shutil.which(solver.program):
+        return True
+    return importlib.util.find_spec(solver.package) is not None
 
 
 def need(name: str) -> None:
     """Raise the sentence that names the install line unless the solver's package is there."""
     if not installed(name):
-        raise NotInstalled(f"{name} needs the package {SOLVERS[name].package}; install it with: {SOLVERS[name].pip}")
+        solver = SOLVERS[name]
+        program = f"the program {solver.program} on PATH or " if solver.program else ""
+        raise NotInstalled(f"{name} needs {program}the package {solver.package}; install it with: {solver.pip}")
 
 
 def need_symmetric(name: str, instance: Instance) -> None:

@@ -38,7 +38,10 @@ def in_child(module: str, request: dict[str, Any], seconds: float) -> dict[str, 
     if child.returncode != 0:
         last_words = (child.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise SolverFailed(f"the solver process of {module} ended with {child.returncode}: {last_words}")
-    return json.loads(child.stdout)
+    try:
+        return json.loads(child.stdout)
+    except ValueError:
+        raise SolverFailed(f"the solver process of {module} answered '{child.stdout.strip()[:80]}'") from None
 
 
 def main() -> None:

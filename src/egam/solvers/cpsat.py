@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from egam.errors import BadInput
 from egam.instance import Instance
 from egam.solution import Solution
 from egam.solvers import need
-from egam.solvers.integers import whole_travel, whole_window
+from egam.solvers.integers import Whole, whole, whole_loads
 from egam.solvers.simple import simple_solution
 
 
@@ -29,7 +28,8 @@ def solve_proven(instance: Instance, seconds: float, seed: int = 0) -> tuple[Sol
     need("cp-sat")
     from ortools.sat.python import cp_model
 
-    usable = _usable_arcs(instance)
+    numbers = whole(instance)
+    usable = _usable_arcs(instance, numbers)
     if not usable[0].any():  # nobody can be reached in time
         return simple_solution(instance), True
     model = cp_model.CpModel()
@@ -41,14 +41,13 @@ def solve_proven(instance: Instance, seconds: float, seed: int = 0) -> tuple[Sol
         + [(node, node, literal) for node, literal in skipped.items()]
     )
     if instance.window is not None:
-        _clock(model, instance, arcs)
+        _clock(model, numbers, arcs)
     if instance.draft_limit is not None:
         _load(model, instance, arcs)
     if instance.kind.cost == "unserved":
         model.minimize(sum(skipped.values()))
     else:
-        travel = whole_travel(instance)
-        model.minimize(sum(int(travel[arc]) * literal for arc, literal in arcs.items()))
+        model.minimize(sum(int(numbers.travel[arc]) * literal for arc, literal in arcs.items()))
         _hint(model, simple_solution(instance), arcs)
 
     solver = cp_model.CpSolver()
@@ -63,9 +62,10 @@ def solve_proven(instance: Instance, seconds: float, seed: int = 0) -> tuple[Sol
     return Solution.of([_route(follower)]), status == cp_model.OPTIMAL
 
 
-def _clock(model: Any, instance: Instance, arcs: dict[tuple[int, int], Any]) -> None:
+def _clock(model: Any, numbers: Whole, arcs: dict[tuple[int, int], Any]) -> None:
     """Service starts inside the window, and travel after the service before."""
-    travel, window = whole_travel(instance), whole_window(instance)
+    travel, window = numbers.travel, numbers.window
+    assert window is not None
     # A node that cannot be served keeps a harmless clock: no arc leads to it.
     time = [model.new_int_var(int(start), int(max(start, end)), "") for start, end in window]
     for (i, j), literal in arcs.items():
@@ -78,7 +78,7 @@ def _clock(model: Any, instance: Instance, arcs: dict[tuple[int, int], Any]) -> 
 def _load(model: Any, instance: Instance, arcs: dict[tuple[int, int], Any]) -> None:
     """The load on leaving a node is what was there before plus its demand, within its draft limit."""
     assert instance.demand is not None and instance.draft_limit is not None
-    demand, limit = _whole_loads(instance)
+    demand, limit = whole_loads(instance.demand, instance.draft_limit, float(instance.demand.sum()))
     total = int(demand.sum())
     most = np.maximum(demand, np.minimum(limit, total))
     load = [model.new_int_var(int(low), int(high), "") for low, high in zip(demand, most, strict=True)]
@@ -93,21 +93,11 @@ def _load(model: Any, instance: Instance, arcs: dict[tuple[int, int], Any]) -> N
         model.add_all_different(load[1:])
 
 
-def _whole_loads(instance: Instance) -> tuple[np.ndarray, np.ndarray]:
-    assert instance.demand is not None and instance.draft_limit is not None
-    for digits in (0, 1, 2, 3):
-        demand = instance.demand * 10**digits
-        if np.allclose(demand, np.rint(demand), rtol=0, atol=1e-6):
-            limit = np.floor(instance.draft_limit * 10**digits + 1e-6)
-            return np.rint(demand).astype(np.int64), limit.astype(np.int64)
-    raise BadInput("cp-sat takes demands with at most 3 decimal places")
-
-
-def _usable_arcs(instance: Instance) -> np.ndarray:
+def _usable_arcs(instance: Instance, numbers: Whole) -> np.ndarray:
     """[N, N] bool: arcs that some schedule may use."""
     usable = ~np.eye(instance.size, dtype=bool)
-    if instance.window is not None:
-        travel, window = whole_travel(instance), whole_window(instance)
+    if numbers.window is not None:
+        travel, window = numbers.travel, numbers.window
         shortest = _shortest(travel)
         start = np.maximum(window[:, 0], shortest[0])  # of service, at the earliest
         start[0] = 0

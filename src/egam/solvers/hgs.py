@@ -1,7 +1,8 @@
 """CVRP by hygese, the Python package of Vidal's HGS-CVRP (hybrid genetic search).
 
 It runs in a child process, because it ends the whole process on lengths or loads far from what it expects; lengths are
-scaled so that the longest is about 1414, which is 1000 per side of the map. Whole demands are passed as they are.
+scaled so that the longest is about 1414, which is 1000 per side of the map. Loads are whole numbers (see integers.py):
+it does not see an overload below 0.00001.
 """
 
 from __future__ import annotations
@@ -14,19 +15,26 @@ from egam.instance import Instance
 from egam.solution import Solution
 from egam.solvers import need, need_symmetric
 from egam.solvers.child import in_child
+from egam.solvers.integers import whole_loads
 
 LONGEST = 1414.0
+LARGEST_DEMAND = 9e4  # of 100,000
 
 
 def solve(instance: Instance, seconds: float, seed: int = 0) -> Solution:
     need("hygese")
     need_symmetric("hygese", instance)
     assert instance.demand is not None and instance.capacity is not None
+    capacity = np.full(instance.size, instance.capacity)
+    largest = LARGEST_DEMAND * instance.demand.sum() / (instance.demand.max() or 1.0)
+    demand, limit = whole_loads(instance.demand, capacity, instance.capacity, largest)
+    if not demand.any():  # it wants some
+        demand[1:], limit[:] = 1, instance.size
     request = {
         "lengths": (instance.travel * (LONGEST / (instance.travel.max() or 1.0))).tolist(),
         "coords": None if instance.coords is None else (instance.coords - instance.coords.min(0)).tolist(),
-        "demand": instance.demand.tolist(),
-        "capacity": instance.capacity,
+        "demand": demand.tolist(),
+        "capacity": int(limit[0]),
         "seconds": seconds,
         "seed": seed,
     }

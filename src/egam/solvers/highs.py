@@ -3,8 +3,9 @@
 Variables: x_e, how often an undirected edge is used, and y_i, whether a customer is visited; y_i is fixed to 1 in the
 TSP. Every visited node has degree 2, enough prize is collected, and for every set S without the depot and every k in S,
 x(edges leaving S) >= 2 y_k. These cuts are found first by minimum cuts on the linear relaxation, then by components
-of integer solutions until the solution is one route. HiGHS runs in a child process: its library cannot share one
-with OR-Tools.
+of integer solutions until the solution is one route. Columns whose reduced cost exceeds the gap between relaxation and
+optimum cannot be in a better solution: a gap is guessed, and raised to what was found if that is above the guess. HiGHS
+runs in a child process: its library cannot share one with OR-Tools.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from egam.instance import Instance
 from egam.solution import Solution
 from egam.solvers import need, need_symmetric
 from egam.solvers.child import in_child
+from egam.solvers.cuts import minimum_cut, reachable, walk
 from egam.solvers.simple import simple_solution
 
-EPSILON = 1e-6
+FIRST_GAP = 0.02  # between relaxation and optimum as a share of the cost, guessed
 
 
 def solve(instance: Instance, seconds: float, seed: int = 0) -> Solution:
@@ -54,16 +56,21 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     program = _Program(np.array(request["lengths"]), request["penalty"], request["share"], request["seed"])
     for _ in range(200):  # cuts on the relaxation: each round is cheap and saves rounds of the next loop
         solution = program.run(deadline - time.monotonic())
-        if solution is None or not program.cut_off_fractions(*solution):
-            break
-    program.demand_integers()
-    while time.monotonic() < deadline:
-        solution = program.run(deadline - time.monotonic())
         if solution is None:
+            return {"route": None}
+        if not program.cut_off_fractions(*solution):
             break
-        if not program.cut_off_components(*solution):
-            return {"route": _walk(solution[0])}
-    return {"route": None}
+    bound, reduced = program.objective(), program.reduced_costs()
+    program.demand_integers()
+    gap = FIRST_GAP * (bound + sum(request["penalty"] or [0.0]))
+    while True:
+        program.leave_out(np.abs(reduced) > gap)
+        found = program.connected(deadline)
+        if found is not None and program.objective() <= bound + gap:  # whatever was left out costs more
+            return {"route": walk(found[0])}
+        if time.monotonic() > deadline:
+            return {"route": None}
+        gap = 2 * gap if found is None else program.objective() - bound + 1e-9
 
 
 class _Program:
@@ -85,11 +92,14 @@ class _Program:
             ("mip_abs_gap", 1e-9),
         ):
             self.highs.setOptionValue(option, value)
+        self.relaxed: np.ndarray | None = None
+        self.bounds = [(0.0, 2.0 if i == 0 and share is not None else 1.0) for i, _ in self.edges]  # 2: there and back
+        self.bounds += [(0.0 if share is not None else 1.0, 1.0)] * (self.size - 1)
+        for low, high in self.bounds:
+            self.highs.addVar(low, high)
         for column, (i, j) in enumerate(self.edges):
-            self.highs.addVar(0.0, 2.0 if i == 0 and share is not None else 1.0)  # 2: there and back
             self.highs.changeColCost(column, float(lengths[i, j]))
         for node in range(1, self.size):
-            self.highs.addVar(0.0 if share is not None else 1.0, 1.0)
             self.highs.changeColCost(self.visit(node), 0.0 if penalty is None else -float(penalty[node]))
         for node in range(self.size):
             row = {int(column): 1.0 for column in np.flatnonzero((self.edges == node).any(1))}
@@ -122,6 +132,29 @@ class _Program:
         used[self.edges[:, 0], self.edges[:, 1]] = values[: len(self.edges)]
         return used + used.T, np.concatenate(([1.0], values[len(self.edges) :]))
 
+    def objective(self) -> float:
+        return float(self.highs.getObjectiveValue())
+
+    def reduced_costs(self) -> np.ndarray:
+        """By how much the relaxation's cost rises per unit by which a column leaves its bound."""
+        return np.array(self.highs.getSolution().col_dual)
+
+    def leave_out(self, columns: np.ndarray) -> None:
+        """Fix columns where the relaxation has them, and free all others."""
+        if self.relaxed is None:
+            self.relaxed = np.rint(np.array(self.highs.getSolution().col_value))
+        for column, (low, high) in enumerate(self.bounds):
+            value = float(self.relaxed[column])
+            self.highs.changeColBounds(column, *((value, value) if columns[column] else (low, high)))
+
+    def connected(self, deadline: float) -> tuple[np.ndarray, np.ndarray] | None:
+        """The best integer solution that is one route, or None: there is none, or the time is up."""
+        while (left := deadline - time.monotonic()) > 0:
+            solution = self.run(left)
+            if solution is None or not self.cut_off_components(*solution):
+                return solution
+        return None
+
     def connect(self, inside: np.ndarray, node: int) -> None:
         """The cut x(edges leaving `inside`) >= 2 y_node."""
         leaving = inside[self.edges[:, 0]] != inside[self.edges[:, 1]]
@@ -131,9 +164,9 @@ class _Program:
         """Cuts for the parts of an integer solution that miss the depot; their number."""
         found = 0
         left = visited > 0.5
-        left &= ~_reachable(used > 0.5, 0)
+        left &= ~reachable(used > 0.5, 0)
         while left.any():
-            inside = _reachable(used > 0.5, int(np.argmax(left)))
+            inside = reachable(used > 0.5, int(np.argmax(left)))
             for node in np.flatnonzero(inside):
                 self.connect(inside, int(node))
                 found += 1
@@ -146,56 +179,8 @@ class _Program:
         for node in np.argsort(-visited[1:]) + 1:
             if visited[node] < 0.01:
                 break
-            flow, inside = _minimum_cut(used, int(node))
+            flow, inside = minimum_cut(used, int(node))
             if flow < 2 * visited[node] - 1e-4 and (key := inside.tobytes()) not in seen:
                 seen.add(key)
                 self.connect(inside, int(node))
         return len(seen)
-
-
-def _reachable(linked: np.ndarray, start: int) -> np.ndarray:
-    reached = np.zeros(len(linked), dtype=bool)
-    reached[start] = True
-    while True:
-        further = reached | linked[reached].any(0)
-        if (further == reached).all():
-            return reached
-        reached = further
-
-
-def _minimum_cut(capacity: np.ndarray, node: int) -> tuple[float, np.ndarray]:
-    """The cheapest way to cut `node` off from node 0 (augmenting paths): its price, and who is on the node's side."""
-    rest, flow = capacity.copy(), 0.0
-    while True:
-        parent = np.full(len(rest), -1)
-        parent[node] = node
-        front = [node]
-        while front and parent[0] < 0:
-            origin = front.pop(0)
-            for target in np.flatnonzero((rest[origin] > EPSILON) & (parent < 0)):
-                parent[target] = origin
-                front.append(int(target))
-        if parent[0] < 0:
-            return flow, parent >= 0
-        path = [0]
-        while path[-1] != node:
-            path.append(int(parent[path[-1]]))
-        steps = list(zip(path[1:], path, strict=False))
-        push = min(rest[step] for step in steps)
-        for i, j in steps:
-            rest[i, j] -= push
-            rest[j, i] += push
-        flow += push
-
-
-def _walk(used: np.ndarray) -> list[int]:
-    """The route of a connected integer solution."""
-    left = np.rint(used).astype(int)
-    route, node = [], 0
-    while left[node].any():
-        target = int(np.argmax(left[node] > 0))
-        left[node, target] -= 1
-        left[target, node] -= 1
-        node = target
-        route.append(node)
-    return route[:-1]

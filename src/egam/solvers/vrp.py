@@ -1,0 +1,67 @@
+"""Routes and tours by PyVRP (iterated local search): capacity, time windows, and customers that may be left out.
+
+Numbers are whole (see integers.py). The depot closes for nobody, as in the judge. Where as many customers as possible
+are to be served, each is worth more than any detour. If PyVRP finds nothing feasible in time, a best infeasible
+solution is returned, and the judge will say what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from egam.instance import Instance
+from egam.judge import scale_of
+from egam.solution import Solution
+from egam.solvers import need
+from egam.solvers.integers import whole, whole_loads
+
+COARSE = 4e4  # steps per node: PyVRP's price of an overload of 1 ends at 100,000 steps, which must exceed any detour
+DETOUR = 10  # scaled units of travel that one more customer is worth
+
+
+def solve(instance: Instance, seconds: float, seed: int = 0) -> Solution:
+    need("pyvrp")
+    import pyvrp
+    import pyvrp.exceptions
+    from pyvrp.stop import MaxRuntime
+
+    numbers = whole(instance) if instance.capacity is None else whole(instance, COARSE * instance.size)
+    optional = instance.kind.optional_stops
+    capacity, deliveries = _loads(instance)
+    model = pyvrp.Model()
+    places = [model.add_location(0, 0) for _ in range(instance.size)]
+    model.add_depot(places[0])
+    model.add_vehicle_type(instance.size - 1 if instance.kind.many_routes else 1, capacity)
+    prize = int(DETOUR * (scale_of(instance) or 1.0) * numbers.steps) + 1 if optional else 0
+    clients = [node for node in range(1, instance.size) if numbers.window is None or numbers.window[node, 1] >= 0]
+    for node in clients:
+        start, end = (0, 2**62) if numbers.window is None else (int(time) for time in numbers.window[node])
+        model.add_client(
+            places[node],
+            delivery=deliveries[node],
+            tw_early=min(start, end),
+            tw_late=end,
+            prize=prize,
+            required=not optional,
+        )
+    for i, origin in enumerate(places):
+        for j, target in enumerate(places):
+            if i != j:
+                length = int(numbers.travel[i, j])
+                model.add_edge(origin, target, distance=length, duration=length)
+    with warnings.catch_warnings():  # that a tour is hard to find is what the judge will say
+        warnings.simplefilter("ignore", pyvrp.exceptions.PenaltyBoundWarning)
+        best = model.solve(MaxRuntime(seconds), seed=seed, display=False, collect_stats=False).best
+    routes = [[clients[stop.idx] for stop in route if stop.is_client()] for route in best.routes()]
+    if not instance.kind.many_routes and not optional:
+        tour = [node for route in routes for node in route]
+        routes = [tour + sorted(set(range(1, instance.size)) - set(tour))]
+    return Solution.of(routes)
+
+
+def _loads(instance: Instance) -> tuple[list[int], list[list[int]]]:
+    """Capacity, and what each node takes of it; nothing where there is none."""
+    if instance.demand is None or instance.capacity is None:
+        return [], [[] for _ in range(instance.size)]
+    demand, limit = whole_loads(instance.demand, instance.demand * 0 + instance.capacity, instance.capacity, 1e9)
+    return [int(limit[0])], [[int(load)] for load in demand]
