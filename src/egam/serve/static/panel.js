@@ -136,9 +136,11 @@ export class Panel {
       path += number === 0 ? `M${x} ${y}` : `H${x}V${y}`;
     });
     this.chart.replaceChildren(draw("path", { d: `${path}H240`, "vector-effect": "non-scaling-stroke" }));
-    this.chart.classList.add("seen");
-    const times = `${costs.length - 1} improvement${costs.length === 2 ? "" : "s"}`;
-    this.steps.textContent = `Cost over time: ${shown(costs[0])} → ${shown(costs.at(-1))}, ${times}`;
+    const better = costs.length - 1;
+    this.chart.classList.toggle("seen", better > 0);
+    this.steps.textContent = better
+      ? `Cost over time: ${shown(costs[0])} → ${shown(costs.at(-1))}, ${better} improvement${better > 1 ? "s" : ""}`
+      : `Cost over time: ${shown(costs[0])} from the first route on`;
   }
 
   // What can be taken along.
