@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "egam"
 FLOORS = [  # from the ground up; a module may import from its own floor and from those below
     {"errors", "files", "machine", "methods", "metric"},
     {"instance", "solution"},
-    {"judge", "schedule", "infeasible", "catalogue", "solvers", "io", "plot"},
+    {"judge", "schedule", "infeasible", "repair", "catalogue", "solvers", "io", "plot"},
     {"result"},
     {"advice"},
     {"problems"},
@@ -25,7 +25,7 @@ FLOORS = [  # from the ground up; a module may import from its own floor and fro
 ]
 LIGHT = [  # no torch
     *("__init__", "errors", "files", "machine", "metric", "instance", "solution", "judge", "solvers", "io"),
-    *("plot", "methods", "schedule", "infeasible", "catalogue", "result", "advice", "solve"),
+    *("plot", "methods", "schedule", "infeasible", "repair", "catalogue", "result", "advice", "solve"),
 ]
 
 

@@ -24,6 +24,7 @@ from egam.errors import BadInput, nearest
 from egam.instance import Instance
 from egam.judge import Verdict, judge
 from egam.methods import METHODS
+from egam.repair import repaired
 from egam.result import Result
 from egam.solution import Solution
 from egam.solvers import SOLVERS, check, solve_proven
@@ -179,8 +180,12 @@ class Best:
     seen: set[int] = field(default_factory=set)  # hashes
 
     def offer(self, solution: Solution) -> bool:
-        """Take a solution if it is better. Feasible is better, then fewer and lesser violations, then cost."""
-        solution = within_capacity(self.instance, solution)
+        """Take a solution, or its repair, if it is better. Feasible is, then fewer and lesser violations, then cost."""
+        mended = repaired(self.instance, solution)
+        better = mended != solution and self._offer(mended)
+        return self._offer(solution) or better
+
+    def _offer(self, solution: Solution) -> bool:
         if hash(solution) in self.seen:
             return False
         self.seen.add(hash(solution))
@@ -195,23 +200,6 @@ def rank(verdict: Verdict) -> tuple[int, float, float, float]:
     """Smaller is better."""
     broken = verdict.violations
     return len(broken), sum(violation.amount for violation in broken), verdict.cost, verdict.length
-
-
-def within_capacity(instance: Instance, solution: Solution) -> Solution:
-    """Routes that float32 let in by a rounding error are cut in two where they become too heavy."""
-    if instance.capacity is None or instance.demand is None:
-        return solution
-    routes: list[list[int]] = []
-    for route in solution.routes:
-        if instance.demand[list(route)].sum() <= instance.capacity:
-            routes.append(list(route))
-            continue
-        routes.append([])
-        for node in route:
-            if instance.demand[[*routes[-1], node]].sum() > instance.capacity:
-                routes.append([])
-            routes[-1].append(node)
-    return Solution.of(route for route in routes if route)
 
 
 # ---- classical solvers ------------------------------------------------------------------------------------------

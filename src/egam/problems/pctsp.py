@@ -1,8 +1,9 @@
 """PCTSP: a tour from and to a depot that collects a least prize and pays a penalty for each customer left out.
 
 Cost: length of the tour + penalties of the customers not visited.
-Next: customers not yet visited; the depot once the least prize is collected. Going there ends the tour, which also
-closes by itself after the last customer, be the prize reached or not.
+Next: customers not yet visited; the depot once the least prize is collected and every customer visited whose penalty is
+above the longest way there and back (no generated one is): leaving such a one out is never worth it. Going there ends
+the tour, which also closes by itself after the last customer, be the prize reached or not.
 Size N counts customers; with the depot there are N + 1 nodes.
 """
 
@@ -20,7 +21,7 @@ from egam.problems.base import Arrays, Features, Spec
 from egam.solution import Solution
 
 PRIZE_SEEN = 2.0  # of the least prize: what is more is enough all the same, and no generated prize is more
-PENALTY_SEEN = 4.0  # more than any way there and back: such a customer is not left out
+PENALTY_SEEN = 1.0  # of the map's side: no generated penalty is more
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Batch:
     unit: Tensor  # [B]
     prize: Tensor  # [B, N] as a share of the least prize
     penalty: Tensor  # [B, N]
+    optional: Tensor  # [B, N] may a tour leave it out?
 
 
 @dataclass
@@ -66,7 +68,9 @@ class PCTSP:
     def to_batch(self, arrays: Arrays, generated: bool = True) -> Batch:
         coords, travel, unit, units = base.scaled_geometry(arrays, 1.0 if generated else None)
         prize = base.tensor(arrays["prize"] / arrays["min_prize"][:, None])
-        return Batch(coords, travel, unit, prize, base.tensor(arrays["penalty"] / units[:, None]))
+        penalty = base.tensor(arrays["penalty"] / units[:, None])
+        optional = penalty <= 2 * base.seen(travel).amax((1, 2))[:, None]
+        return Batch(coords, travel, unit, prize, penalty, optional)
 
     def features(self, batch: Batch) -> Features:
         prize, penalty = batch.prize.clamp(max=PRIZE_SEEN), batch.penalty.clamp(max=PENALTY_SEEN)
@@ -88,7 +92,8 @@ class PCTSP:
 
     def allowed(self, batch: Batch, state: State) -> Tensor:
         allowed = ~(state.visited | state.done[..., None])
-        allowed[..., 0] = state.done | (state.collected >= 1 - base.TOLERANCE)
+        complete = (state.visited | batch.optional[:, None]).all(-1)
+        allowed[..., 0] = state.done | (complete & (state.collected >= 1 - base.TOLERANCE))
         return allowed
 
     def step(self, batch: Batch, state: State, action: Tensor) -> State:
