@@ -1,15 +1,11 @@
 # Two commands that do all of their own set-up: `make solve` and `make test`.
 
 PYTHON := .venv/bin/python
-RUN := run-first-tsp20
-MINUTES := 1
 
 .PHONY: solve test setup clean
 
-solve: setup  ## train TSP20 for a minute, then solve the public test set with it
-	rm -rf $(RUN)
-	$(PYTHON) -m egam train tsp --size 20 --minutes $(MINUTES) --out $(RUN)
-	$(PYTHON) -m egam eval $(RUN) --public --decode greedy --decode starts
+solve: setup  ## solve an example with the weights that come with the package
+	$(PYTHON) -m egam solve examples/data/orders.csv
 
 test: setup  ## linter, type checker, tests
 	$(PYTHON) -m ruff check src tests
@@ -23,4 +19,4 @@ setup: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv $(RUN)
+	rm -rf .venv

@@ -62,6 +62,7 @@ def shortened(line: str) -> list[str]:
 def test_commands_run_in_order(page, tmp_path):
     lines = [line for line in commands(page) if GPU not in line]
     assert len(lines) >= 2
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     done: set[str] = set()
     for line in lines:
         words = shortened(line)
@@ -73,14 +74,15 @@ def test_commands_run_in_order(page, tmp_path):
         assert result.returncode == 0, f"{line}\n{result.stdout}\n{result.stderr}"
 
 
-def test_python_block_of_the_readme(tmp_path):
+def test_python_blocks_of_the_readme(tmp_path):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     first = next(line for line in commands("README.md") if " train " in line)
     subprocess.run(shortened(first), cwd=tmp_path, check=True, capture_output=True)
-    (code,) = blocks("README.md", "python")
-    code = code.replace("count=1000", "count=4")
-    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    assert "cost=" in result.stdout
+    for code, said in zip(blocks("README.md", "python"), (", feasible\n", "cost="), strict=True):
+        code = code.replace("count=1000", "count=4")
+        result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        assert said in result.stdout
 
 
 # ---- guides: how to solve ---------------------------------------------------------------------------------------
