@@ -451,6 +451,7 @@ def test_by_keyboard(page):
     keys.press("PageDown")
     keys.press("ArrowUp")
     assert coords(page)[1] == (40, 61)
+    assert page.locator("#said").inner_text() == "x 40, y 61"
     keys.press("ArrowDown")
     keys.press("Control+Enter")
     page.locator("#said", has_text="cost ").wait_for(state="attached")

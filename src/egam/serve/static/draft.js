@@ -6,9 +6,9 @@ import { Chance, fixedShare } from "./chance.js";
 import { DETOUR, FIELDS, PROBLEMS, SCALARS, columnsOf, usualValues } from "./problems.js";
 import { placedByCost } from "./layout.js";
 
-const KEPT = ["problem", "stops", "capacity", "min_prize", "matrix", "name", "notes", "geographic", "rounding", "seed",
-  "drawn", "hasCoords", "nextId"];
 const UNDOS = 50;
+const KEPT = ["problem", "stops", "capacity", "min_prize", "name", "notes", "geographic", "rounding", "seed", "drawn",
+  "hasCoords", "nextId", "id", "x", "y", "demand", "prize", "penalty", "opens", "closes", "draft_limit"];
 
 export class Draft {
   constructor() {
@@ -80,10 +80,7 @@ export class Draft {
     this.remember();
     const number = this.numberOf(stop);
     this.stops.splice(number, 1);
-    if (this.hasMatrix) {
-      this.matrix.splice(number, 1);
-      for (const row of this.matrix) row.splice(number, 1);
-    }
+    if (this.hasMatrix) this.matrix = without(this.matrix, number).map((row) => without(row, number));
     this.tell("all");
   }
 
@@ -114,8 +111,9 @@ export class Draft {
     this.tell("all");
   }
 
+  /** Steps share the matrix, which may be large and is never changed in place. */
   remember() {
-    this.past.push(JSON.stringify(this, KEPT_AND_INSIDE));
+    this.past.push({ kept: JSON.stringify(this, KEPT), matrix: this.matrix });
     if (this.past.length > UNDOS) this.past.shift();
     this.typedInto = null;
   }
@@ -127,7 +125,8 @@ export class Draft {
 
   undo() {
     if (!this.past.length) return;
-    Object.assign(this, JSON.parse(this.past.pop()), { typedInto: null });
+    const { kept, matrix } = this.past.pop();
+    Object.assign(this, JSON.parse(kept), { matrix, typedInto: null });
     this.tell("all");
   }
 
@@ -208,8 +207,6 @@ export class Draft {
   }
 }
 
-const KEPT_AND_INSIDE = [...KEPT, "id", "x", "y", "demand", "prize", "penalty", "opens", "closes", "draft_limit"];
-
 function empty(problem) {
   return {
     problem, stops: [], capacity: null, min_prize: null, matrix: null, name: "", notes: [], geographic: false,
@@ -227,6 +224,10 @@ function valueOf(field, stop, isStart, total) {
 function take(field, stop, value) {
   if (field === "window") [stop.opens, stop.closes] = value;
   else stop[field] = value;
+}
+
+function without(list, number) {
+  return list.filter((_, place) => place !== number);
 }
 
 function round(value, digits = 2) {

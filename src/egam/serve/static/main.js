@@ -211,15 +211,20 @@ async function solveAll() {
   const active = activePanels().filter((panel) => panel.choice);
   setRunning(call);
   for (const panel of active) panel.wait();
-  for (const [number, panel] of active.entries()) {
-    if (call.signal.aborted) break;
-    await solveOne(panel, call.signal);
-    if (number === 0) bringIntoView(panel.element);
-    if (panel.result && number === 0 && tabs.chosen === "stops") tabs.choose("timetable-0");
+  try {
+    for (const [number, panel] of active.entries()) {
+      if (call.signal.aborted) break;
+      await solveOne(panel, call.signal);
+      if (number === 0) bringIntoView(panel.element);
+      if (panel.result && number === 0 && tabs.chosen === "stops") tabs.choose("timetable-0");
+    }
+  } finally {
+    if (running === call || running === null) { // else a later call owns the panels
+      for (const panel of active) if (panel.badge.classList.contains("waiting")) panel.forget();
+      setRunning(null);
+      showComparison();
+    }
   }
-  for (const panel of active) if (panel.badge.classList.contains("waiting")) panel.forget();
-  if (running === call) setRunning(null);
-  showComparison();
 }
 
 async function solveOne(panel, signal) {

@@ -12,10 +12,11 @@ const LONGEST_MS = 2600;
 const ARROW_KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 export class RouteMap {
-  /** `goToRow(stop)` is called when a reader asks for a stop's row of the table. */
-  constructor(draft, title, goToRow) {
+  /** `goToRow(stop)` is called when a reader asks for a stop's row of the table, `say(text)` after keys. */
+  constructor(draft, title, { goToRow, say }) {
     this.draft = draft;
     this.goToRow = goToRow;
+    this.say = say;
     this.result = null;
     this.current = 0; // the stop that Tab leads to
     this.markers = new Map(); // stop -> its <g>
@@ -205,7 +206,7 @@ export class RouteMap {
   relabel() {
     const rows = new Map((this.result?.schedule ?? []).map((row) => [row.node, row]));
     this.draft.stops.forEach((stop, number) => {
-      this.markers.get(stop)?.setAttribute("aria-label", describe(this.draft, stop, number, rows.get(number)));
+      this.markers.get(stop)?.setAttribute("aria-label", describe(stop, number, rows.get(number)));
     });
   }
 
@@ -294,10 +295,12 @@ export class RouteMap {
     if (step && this.cross) {
       this.cross = [this.cross[0] + step[0], this.cross[1] + step[1]];
       this.drawCross();
+      this.say(spoken(...this.cross));
       return true;
     }
     if (event.key === "Enter" && this.cross && this.mayPlace()) {
-      this.draft.add(...this.cross);
+      const stop = this.draft.add(...this.cross);
+      this.say(`${nameOf(this.draft.numberOf(stop))} placed at ${spoken(stop.x, stop.y)}`);
       return true;
     }
     return false;
@@ -307,15 +310,17 @@ export class RouteMap {
     const number = this.draft.numberOf(stop);
     const step = this.stepFor(event);
     if (step && this.mayPlace()) {
-      this.draft.remember();
+      this.draft.rememberOnce(`place of ${stop.id}`);
       this.draft.move(stop, stop.x + step[0], stop.y + step[1]);
       this.draft.tell("all");
+      this.say(spoken(stop.x, stop.y));
     } else if (event.key === "PageDown" || event.key === "PageUp") {
       this.focusStop(number + (event.key === "PageDown" ? 1 : -1));
     } else if (event.key === "Enter") {
       this.goToRow(stop);
     } else if (event.key === "Delete" || event.key === "Backspace") {
       this.draft.remove(stop);
+      this.say(`${nameOf(number)} removed`);
       if (this.draft.stops.length) this.focusStop(Math.min(number, this.draft.stops.length - 1));
       else this.svg.focus();
     } else {
@@ -343,9 +348,17 @@ export class RouteMap {
   }
 }
 
-function describe(draft, stop, number, row) {
-  const name = number === 0 ? "Start" : `Stop ${number}`;
-  const parts = [stop.name ? `${name} (${stop.name})` : name, `x ${shown(stop.x)}, y ${shown(stop.y)}`];
+function nameOf(number) {
+  return number === 0 ? "Start" : `Stop ${number}`;
+}
+
+function spoken(x, y) {
+  return `x ${shown(x)}, y ${shown(y)}`;
+}
+
+function describe(stop, number, row) {
+  const name = stop.name ? `${nameOf(number)} (${stop.name})` : nameOf(number);
+  const parts = [name, spoken(stop.x, stop.y)];
   if (row && row.status !== "depot") parts.push(row.status);
   if (row?.arrival !== null && row?.arrival !== undefined) parts.push(`arrival ${shown(row.arrival)}`);
   if (row?.violation) parts.push(row.violation);

@@ -12,7 +12,7 @@ export class Panel {
   /** `requestOf(panel)` is the body of POST /solve; `say` speaks to screen readers and to the eye. */
   constructor(draft, id, { goToRow, requestOf, solveAddress, usesKey, say }) {
     Object.assign(this, { draft, requestOf, solveAddress, usesKey, say, choice: null, result: null, history: [] });
-    this.map = new RouteMap(draft, "Map of the stops", goToRow);
+    this.map = new RouteMap(draft, "Map of the stops", { goToRow, say });
     this.map.svg.id = id;
     this.timetable = new Timetable(draft, (node) => this.map.mark(node));
     this.title = make("h2", {});

@@ -1,6 +1,7 @@
 // The table of a result: every stop in order of visit, when it is reached, how full the vehicle is, what is violated.
 
 import { make, shown } from "./dom.js";
+import { PROBLEMS } from "./problems.js";
 
 const STATUS = { served: "served", failed: "failed", unvisited: "not visited", depot: "start" };
 
@@ -17,7 +18,7 @@ export class Timetable {
   }
 
   show(result) {
-    const waits = result.schedule.some((row) => row.wait > 0) || Boolean(this.draft.toInstance().window);
+    const waits = PROBLEMS[this.draft.problem].fields.includes("window");
     const loads = result.schedule.some((row) => row.load !== null);
     const headings = ["Stop", "Arrival", ...(waits ? ["Waiting"] : []), ...(loads ? ["Load"] : []), "Status"];
     const head = make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text))));
