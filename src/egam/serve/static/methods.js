@@ -1,7 +1,7 @@
 // What can be chosen in the two lists of methods, from the server's answer to GET /methods.
 
 const NAMES = { egam: "EGAM", "or-tools": "OR-Tools", "cp-sat": "CP-SAT", pyvrp: "PyVRP", hygese: "HGS-CVRP",
-  highs: "HiGHS", lkh: "LKH", "fast-tsp": "fast-tsp", "held-karp": "Held–Karp" };
+  highs: "HiGHS", gurobi: "Gurobi", lkh: "LKH", "fast-tsp": "fast-tsp", "held-karp": "Held–Karp" };
 const DECODINGS = { greedy: "greedy", "8x20": "8 × 20 samples", "8xgreedy": "8 × greedy" };
 
 /** One row per choice: {id, label, method, decoding, classical, group, off}. */
@@ -9,7 +9,7 @@ export function choicesFor(answer, problem) {
   const choices = [];
   for (const row of answer.methods) {
     if (!row.problems.includes(problem)) continue;
-    const name = NAMES[row.name] ?? row.name;
+    const name = NAMES[row.name] ?? row.name.replaceAll("-", " ");
     const decodings = [null, ...row.decodings]; // null: as the method thinks best
     for (const decoding of decodings) {
       choices.push({
