@@ -5,7 +5,7 @@ Torch is imported inside the commands that need it, so that `egam --help` and ev
 
 from __future__ import annotations
 
-from egam.cli import convert, doctor, evaluate, generate, judge, serve, solve, train, weights  # each registers itself
+from egam.cli import bench, convert, doctor, evaluate, generate, judge, serve, solve, train, weights  # each registers itself
 from egam.cli.app import main
 
-__all__ = ["convert", "doctor", "evaluate", "generate", "judge", "main", "serve", "solve", "train", "weights"]
+__all__ = ["bench", "convert", "doctor", "evaluate", "generate", "judge", "main", "serve", "solve", "train", "weights"]
