@@ -10,4 +10,4 @@ methods = ["egam", *(name for name, row in SOLVERS.items() if instance.problem i
 for method in methods:
     result = egam.solve(instance, method, time_limit=1)
     verdict = "feasible" if result.feasible else "NOT FEASIBLE"
-    print(f"{method:10} cost {result.cost:8.2f}  {verdict}  {result.seconds:.2f} s")
+    print(f"{method:20} cost {result.cost:8.2f}  {verdict}  {result.seconds:.2f} s")
