@@ -20,7 +20,7 @@ from egam.solvers import REFERENCE, SOLVERS, installed, solve_classical, solve_p
 EXACT = ("highs", "gurobi", "cp-sat", "held-karp")
 PLAIN = ("nearest-neighbour", "earliest-deadline", "cheapest-insertion", "farthest-insertion")
 SYMMETRIC_ONLY = ("fast-tsp", "hygese", "highs", "gurobi")
-SHORT = 0.15  # seconds for those that use all of their time; many times what seven nodes need
+SHORT = 0.1  # seconds for those that use all of their time; many times what seven nodes need
 
 PAIRS = [(name, problem) for name, solver in SOLVERS.items() for problem in solver.problems]
 STRONG = [(name, problem) for name, problem in PAIRS if name not in PLAIN]
@@ -33,8 +33,13 @@ def only_if_installed(request):
         pytest.skip(f"{SOLVERS[name].package} is not installed")
 
 
-def seconds_of(name: str) -> float:
-    return 20 if name in EXACT else SHORT
+def finds(name: str, instance: Instance, best: float) -> bool:
+    """Does the solver find the best cost? On a busy machine it gets more time before the answer is no."""
+    for seconds in (20,) if name in EXACT else (SHORT, 20 * SHORT):
+        verdict = judge(instance, solve_classical(name, instance, seconds))
+        if verdict.feasible and verdict.cost == pytest.approx(best, rel=1e-6):
+            return True
+    return False
 
 
 @cache
@@ -47,11 +52,8 @@ def made(problem: str, seed: int) -> tuple[Instance, float]:
 def test_solver_equals_brute_force(name, problem):
     for seed in range(2):
         instance, best = made(problem, seed)
-        solution, proven = solve_proven(name, instance, seconds_of(name))
-        verdict = judge(instance, solution)
-        assert verdict.feasible, verdict.violations
-        assert verdict.cost == pytest.approx(best, rel=1e-6)
-        assert proven == (name in EXACT)
+        assert finds(name, instance, best)
+    assert solve_proven(name, instance, 20 if name in EXACT else SHORT)[1] == (name in EXACT)
 
 
 @pytest.mark.parametrize(("name", "problem"), [pair for pair in PAIRS if pair[0] in PLAIN])
@@ -72,12 +74,13 @@ def test_plain_rules_are_feasible_and_not_better_than_best(name, problem):
 def test_units_change_nothing(name, problem, units):
     instance, best = made(problem, 0)
     other = in_units(instance, *units)
-    verdict = judge(other, solve_classical(name, other, seconds_of(name)))
     factor = 1.0 if problem == "vrptw" else units[0]
     if name in PLAIN:
-        best = judge(instance, solve_classical(name, instance, 1)).cost
-    assert verdict.feasible or (name in PLAIN and problem == "tsptw")
-    assert verdict.cost == pytest.approx(best * factor, rel=1e-6)
+        verdicts = [judge(each, solve_classical(name, each, 1)) for each in (instance, other)]
+        assert verdicts[0].feasible == verdicts[1].feasible
+        assert verdicts[1].cost == pytest.approx(verdicts[0].cost * factor)
+    else:
+        assert finds(name, other, best * factor)
 
 
 @pytest.mark.parametrize(("name", "problem"), [pair for pair in STRONG if pair[0] not in SYMMETRIC_ONLY])
@@ -88,9 +91,7 @@ def test_one_way_streets(name, problem):
     instance = replace(instance, coords=None, matrix=matrix)
     if instance.window is not None:  # the ways are longer, so windows end later
         instance = replace(instance, window=instance.window * [1, 1.5])
-    verdict = judge(instance, solve_classical(name, instance, seconds_of(name)))
-    assert verdict.feasible, verdict.violations
-    assert verdict.cost == pytest.approx(brute_force(instance), rel=1e-6)
+    assert finds(name, instance, brute_force(instance))
 
 
 @pytest.mark.parametrize(("name", "problem"), PAIRS)
@@ -101,10 +102,10 @@ def test_two_customers_at_one_place(name, problem):
     fields = {"window": np.array([[0.0, 1e4]] * 7)} if problem == "tsptw" else {}
     fields |= {"matrix": Instance("tsp", coords=coords).travel} if problem == "atsp" else {}
     instance = replace(instance, coords=coords, **fields)
-    verdict = judge(instance, solve_classical(name, instance, seconds_of(name)))
-    assert verdict.feasible, verdict.violations
-    if name not in PLAIN:
-        assert verdict.cost == pytest.approx(brute_force(instance), rel=1e-6)
+    if name in PLAIN:
+        assert judge(instance, solve_classical(name, instance, 1)).feasible
+    else:
+        assert finds(name, instance, brute_force(instance))
 
 
 @pytest.mark.parametrize("name", ["hygese", "pyvrp", "or-tools", "lkh", "nearest-neighbour", "cheapest-insertion"])
@@ -112,8 +113,7 @@ def test_thirds_fill_a_vehicle(name):
     # Six customers at distance 1, three on either side; each takes a third, so two routes of length 2 are enough.
     coords = [[0, 0], [1, 0], [1, 0], [1, 0], [-1, 0], [-1, 0], [-1, 0]]
     instance = Instance("cvrp", coords=coords, demand=[0] + [1 / 3] * 6, capacity=1)
-    verdict = judge(instance, solve_classical(name, instance, SHORT))
-    assert verdict.feasible and verdict.cost == pytest.approx(4)
+    assert finds(name, instance, 4)
 
 
 @pytest.mark.parametrize("name", ["pyvrp", "cp-sat", "or-tools", "lkh", "cheapest-insertion"])
@@ -121,8 +121,7 @@ def test_windows_may_be_tight_to_the_point(name):
     # 0-1-2-3-0 around a square of side 1 with diagonals of 1.4142: only this order meets 1, 2, 3 exactly at 1, 2, 3.
     window = [[0, 9], [0, 1], [0, 2], [0, 3]]
     instance = Instance("tsptw", coords=[[0, 0], [0, 1], [1, 1], [1, 0]], window=window)
-    verdict = judge(instance, solve_classical(name, instance, SHORT))
-    assert verdict.feasible and verdict.cost == pytest.approx(4)
+    assert finds(name, instance, 4)
 
 
 @pytest.mark.parametrize("problem", KINDS)

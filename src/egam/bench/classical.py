@@ -6,9 +6,9 @@ Torch is not imported: processes start fast.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from egam.bench import journal
+from egam.bench.progress import Progress
 from egam.bench.rows import Row
 from egam.instance import Instance
 from egam.judge import judge
 from egam.solvers import SolverFailed, solve_proven
 
-Task = tuple[int, str, Instance, float, int]  # number, solver, instance, seconds, seed
+Task = tuple[int, str, Instance, float, int, bool]  # number, solver, instance, seconds, seed, forgiving
+PATIENCE = 3  # failures in a row before the solver, not the instance, is to blame
 
 
 def solve_all(
@@ -34,35 +36,49 @@ def solve_all(
     processes: int,
     journal_path: Path,
     work: dict[str, Any],
+    label: str = "",
+    forgiving: bool = False,
 ) -> tuple[list[Row], float]:
-    """All rows in order, and the wall time of this and of earlier attempts; the journal at `journal_path` is left."""
+    """All rows in order, and the wall time of this and of earlier attempts; the journal at `journal_path` is left.
+
+    `forgiving`: an instance on which the solver fails counts as not solved, unless it fails on several in a row.
+    """
     with journal.opened(journal_path, work) as book:
         earlier = max((piece[0] for piece in book.done.values()), default=0.0)
         tasks: list[Task] = [
-            (number, solver, instance, seconds, seed)
+            (number, solver, instance, seconds, seed, forgiving)
             for number, instance in enumerate(instances)
             if str(number) not in book.done
         ]
-        progress = Progress(len(instances), len(instances) - len(tasks))
-        begun = time.monotonic()
-        for number, row in _solved(tasks, processes):
+        progress = Progress(len(instances), len(instances) - len(tasks), label)
+        begun, failures = time.monotonic(), 0
+        for number, row, failure in _solved(tasks, processes):
+            failures = failures + 1 if failure else 0
+            if failures == PATIENCE:
+                raise SolverFailed(failure)
             book.add(number, [round(earlier + time.monotonic() - begun, 3), row.to_json()])
             progress.step()
         wall = max(piece[0] for piece in book.done.values())
         return [Row.from_json(book.done[str(number)][1]) for number in range(len(instances))], wall
 
 
-def solve_one(task: Task) -> tuple[int, Row]:
-    number, solver, instance, seconds, seed = task
+def solve_one(task: Task) -> tuple[int, Row, str]:
+    """The instance's number, its row, and why there is no solution."""
+    number, solver, instance, seconds, seed, forgiving = task
     begun = time.perf_counter()
-    solution, proven = solve_proven(solver, instance, seconds, seed)
+    try:
+        solution, proven = solve_proven(solver, instance, seconds, seed)
+    except SolverFailed as error:
+        if not forgiving:
+            raise
+        return number, Row(math.nan, False, False, time.perf_counter() - begun, ()), str(error)
     taken = time.perf_counter() - begun
     verdict = judge(instance, solution)
-    cost = verdict.cost if verdict.feasible else float("nan")
-    return number, Row(cost, verdict.feasible, proven, taken, solution.routes)
+    cost = verdict.cost if verdict.feasible else math.nan
+    return number, Row(cost, verdict.feasible, proven, taken, solution.routes), ""
 
 
-def _solved(tasks: list[Task], processes: int) -> Iterator[tuple[int, Row]]:
+def _solved(tasks: list[Task], processes: int) -> Iterator[tuple[int, Row, str]]:
     """Rows as they are finished."""
     if processes == 1:
         yield from map(solve_one, tasks)
@@ -87,22 +103,3 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-class Progress:
-    """A line on stderr every few seconds: how many are done and how long the rest takes at this pace."""
-
-    def __init__(self, total: int, done: int, every: float = 5.0) -> None:
-        self.total, self.done, self.every = total, done, every
-        self.kept = done
-        self.begun = self.said = time.monotonic()
-        if done:
-            print(f"{done}/{total} were done before", file=sys.stderr, flush=True)
-
-    def step(self, count: int = 1) -> None:
-        self.done += count
-        now = time.monotonic()
-        if now - self.said > self.every or self.done == self.total:
-            self.said, taken = now, now - self.begun
-            left = taken / (self.done - self.kept) * (self.total - self.done)
-            print(f"{self.done}/{self.total} in {taken:.0f} s, {left:.0f} s left", file=sys.stderr, flush=True)

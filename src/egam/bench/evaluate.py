@@ -2,20 +2,19 @@
 
 Costs are in the paper's units (`Problem.unit`). Cost and gap are means over the instances that were solved feasibly;
 the gap is the mean of per-instance gaps, or, where a cost may be 0 (a count of customers), the gap of the means,
-as in the paper. A sample of the solutions is scored again by the judge, which shares no code with the
-tensors.
+as in the paper. A sample of the solutions is scored again by the judge, which shares no code with the tensors.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
+from egam.bench.summary import summarise as summary_of
 from egam.decode.strategies import Decoded, Decoding, decode
 from egam.errors import BadInput, EgamError
 from egam.instance import KINDS, Instance
@@ -23,22 +22,22 @@ from egam.judge import Violation, judge, scale_of
 from egam.nn import Model
 from egam.problems.base import Arrays, Problem
 
-NORMAL_95 = 1.959964
 AGREE = 1e-4  # relative: float32 sums along a route and the judge's float64 differ by less
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Means over instances; None where there is nothing to take a mean of."""
+    """A summary (see summary.py) in the paper's units, and how it was made."""
 
     count: int
     feasible: int
     infeasible_percent: float
-    cost: float | None  # of feasible solutions, in the paper's units
-    cost_ci95: float | None  # half the width of the 95 % confidence interval of that mean
-    reference_cost: float | None  # mean over the instances that the gap is taken over
-    gap_percent: float | None  # None without a reference above 0
-    gap_count: int  # instances that both solved feasibly
+    cost: float | None
+    cost_ci95: float | None
+    reference_cost: float | None
+    gap_percent: float | None
+    gap_ci95: float | None
+    gap_count: int
     seconds: float
     seconds_per_instance: float
     threads: int
@@ -64,27 +63,12 @@ def evaluate(
 
 
 def summarise(decoded: Decoded, problem: Problem, references: np.ndarray | None, checked: int) -> Evaluation:
-    unit = problem.unit
-    count, solved = len(decoded.cost), decoded.feasible
-    cost = decoded.cost[solved] / unit
-    both = solved & np.isfinite(references) if references is not None else np.zeros(count, dtype=bool)
-    reference = references[both] / unit if references is not None else np.empty(0)
-    gap = None
-    if len(reference) and KINDS[problem.name].cost == "unserved":
-        gap = 100 * (float(decoded.cost[both].mean() / unit / reference.mean()) - 1) if reference.any() else None
-    elif len(reference) and (reference > 0).all():
-        gap = 100 * float((decoded.cost[both] / unit / reference - 1).mean())
+    counts = KINDS[problem.name].cost == "unserved"
+    summary = summary_of(decoded.cost, decoded.feasible, references, problem.unit, counts)
     return Evaluation(
-        count=count,
-        feasible=int(solved.sum()),
-        infeasible_percent=100 * float(1 - solved.mean()),
-        cost=float(cost.mean()) if len(cost) else None,
-        cost_ci95=NORMAL_95 * float(cost.std(ddof=1)) / math.sqrt(len(cost)) if len(cost) > 1 else None,
-        reference_cost=float(reference.mean()) if len(reference) else None,
-        gap_percent=gap,
-        gap_count=int(both.sum()),
+        **asdict(summary),
         seconds=decoded.seconds,
-        seconds_per_instance=decoded.seconds / count,
+        seconds_per_instance=decoded.seconds / summary.count,
         threads=torch.get_num_threads(),
         checked=checked,
     )

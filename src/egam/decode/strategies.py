@@ -75,8 +75,10 @@ def decode(
     generated: bool = True,
     batch_size: int = 0,
     progress: Callable[[int], Any] = lambda done: None,
+    first: int = 0,
 ) -> Decoded:
-    """Solve all instances; `progress` is told after each batch how many it held."""
+    """Solve all instances; `progress` is told after each batch how many it held. `first` is the number of the first
+    instance in its set, which draws depend on: a set in parts gives what it gives as a whole."""
     if decoding.all_starts and not problem.spec.context_first:
         raise BadInput(
             f"decoding from all starts: {problem.name} begins at node 0; accepted: {FORMS.split(', starts')[0]}"
@@ -94,7 +96,7 @@ def decode(
         part = slice(at, min(at + size, count))
         batch = problem.to_batch({field: values[part] for field, values in arrays.items()}, generated)
         batch = map_tensors(batch, lambda tensor: tensor.to(device))
-        numbers = torch.arange(part.start, part.stop, device=device)
+        numbers = torch.arange(first + part.start, first + part.stop, device=device)
         sequence, cost, ok = _best(network, problem, batch, decoding, seed, numbers)
         sequences.extend(sequence.cpu().numpy())
         scale = 1.0 if KINDS[problem.name].cost == "unserved" else batch.unit.double()

@@ -27,6 +27,7 @@ class Classical:
     pip: str  # the line that installs it
     program: str = ""  # on PATH, serves instead of the package
     entry: str = "solve"  # the function in the module
+    timed: bool = True  # False: a rule that ends by itself at once, whatever time it is given
 
 
 SOLVERS: dict[str, Classical] = {
@@ -39,10 +40,14 @@ SOLVERS: dict[str, Classical] = {
     "or-tools": Classical("routing", "ortools", tuple(KINDS), "pip install ortools"),
     "lkh": Classical("lkh", "LKHpy", ("tsp", "atsp", "cvrp", "tsptw", "tspdl"), "pip install LKHpy", program="LKH"),
     "held-karp": Classical("held_karp", "numpy", ("tsp", "atsp", "tspdl"), "pip install numpy"),
-    "nearest-neighbour": Classical("neighbour", "numpy", tuple(KINDS), "pip install numpy"),
-    "earliest-deadline": Classical("deadline", "numpy", ("tsptw", "tspdl", "vrptw"), "pip install numpy"),
-    "cheapest-insertion": Classical("insertion", "numpy", tuple(KINDS), "pip install numpy", entry="cheapest"),
-    "farthest-insertion": Classical("insertion", "numpy", ("tsp", "atsp"), "pip install numpy", entry="farthest"),
+    "nearest-neighbour": Classical("neighbour", "numpy", tuple(KINDS), "pip install numpy", timed=False),
+    "earliest-deadline": Classical("deadline", "numpy", ("tsptw", "tspdl", "vrptw"), "pip install numpy", timed=False),
+    "cheapest-insertion": Classical(
+        "insertion", "numpy", tuple(KINDS), "pip install numpy", entry="cheapest", timed=False
+    ),
+    "farthest-insertion": Classical(
+        "insertion", "numpy", ("tsp", "atsp"), "pip install numpy", entry="farthest", timed=False
+    ),
 }
 
 REFERENCE: dict[str, str] = {  # problem -> the solver whose costs gaps are measured against

@@ -28,8 +28,7 @@ def _insert(instance: Instance, farthest: bool) -> Solution:
     left = np.arange(1, instance.size)
     while len(left):
         nodes = _next(instance, routes, left, farthest)
-        places = [_places(instance, route, nodes) for route in routes]
-        costs = np.concatenate(places, axis=1)  # [K, all places]; infinite where a rule would be broken
+        costs = np.concatenate([places(instance, route, nodes) for route in routes], axis=1)  # [K, all places]
         if instance.penalty is not None:
             costs = costs - instance.penalty[nodes, None]
             if costs.min() >= 0 and _enough_prize(instance, routes[0]):
@@ -75,7 +74,7 @@ def _longer(instance: Instance, route: list[int], nodes: np.ndarray) -> np.ndarr
     return travel[before][:, nodes].T + travel[nodes][:, after] - travel[before, after]
 
 
-def _places(instance: Instance, route: list[int], nodes: np.ndarray) -> np.ndarray:
+def places(instance: Instance, route: list[int], nodes: np.ndarray) -> np.ndarray:
     """[K, P] as `_longer`, infinite where a rule would be broken."""
     allowed = np.ones((len(nodes), len(route) + 1), dtype=bool)
     if instance.demand is not None:

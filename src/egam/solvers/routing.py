@@ -28,6 +28,8 @@ PRIZE_STEPS = 10**8  # of the least prize
 def solve(instance: Instance, seconds: float, seed: int = 0) -> Solution:
     """The library has no seed."""
     need("or-tools")
+    import ortools.constraint_solver.pywrapcp  # noqa: F401  the first import takes its time, which is not the search's
+
     deadline = time.monotonic() + seconds
     numbers = whole(instance, LARGEST)
     bound = instance.draft_limit is not None or (instance.window is not None and not instance.kind.optional_stops)

@@ -1,6 +1,7 @@
 """A plain solution in no time: what solvers start from, and return when their time was too short.
 
-Customers by deadline, by draft limit, or always the nearest next; then single stops move as long as that helps.
+The best of the plain rules (neighbour.py, deadline.py, insertion.py); then, on a single route, stops move one at a time
+as long as that helps.
 """
 
 from __future__ import annotations
@@ -10,41 +11,35 @@ import numpy as np
 from egam.instance import Instance
 from egam.judge import judge
 from egam.solution import Solution
+from egam.solvers import deadline, insertion, neighbour
 
-LARGEST_IMPROVED = 100  # nodes; beyond, improving would take longer than "no time"
+LARGEST_INSERTED = 200  # nodes; beyond, insertion takes longer than "no time"
+LARGEST_IMPROVED = 200
 
 
 def simple_solution(instance: Instance) -> Solution:
-    customers = list(range(1, instance.size))
-    if instance.kind.cost == "unserved":
-        return Solution(())
-    if instance.window is not None:
-        ends = instance.window[:, 1]
-        return _improved(instance, sorted(customers, key=lambda node: ends[node]))
-    if instance.draft_limit is not None:
-        limits = instance.draft_limit
-        return _improved(instance, sorted(customers, key=lambda node: limits[node]))
-    tour, left = [0], set(customers)
-    while left:
-        here = tour[-1]
-        tour.append(min(left, key=lambda node: instance.travel[here, node]))
-        left.remove(tour[-1])
-    return _improved(instance, tour[1:])
+    tried = [neighbour.solve(instance, 1.0)]
+    if instance.window is not None or instance.draft_limit is not None:
+        tried.append(deadline.solve(instance, 1.0))
+    if instance.size <= LARGEST_INSERTED:
+        tried.append(insertion.cheapest(instance, 1.0))
+    verdicts = [judge(instance, solution) for solution in tried]
+    best = min(range(len(tried)), key=lambda k: (not verdicts[k].feasible, verdicts[k].cost))
+    if len(tried[best].routes) != 1 or instance.kind.optional_stops:
+        return tried[best]
+    return _improved(instance, list(tried[best].routes[0]))
 
 
 def _improved(instance: Instance, route: list[int]) -> Solution:
-    """Move single stops while that lowers the cost and keeps the rules."""
-    best = judge(instance, Solution.of([route]))
-    improving = best.feasible and instance.size <= LARGEST_IMPROVED
+    """Move single stops while that shortens the route and keeps the rules."""
+    improving = instance.size <= LARGEST_IMPROVED and judge(instance, Solution.of([route])).feasible
     while improving:
         improving = False
         for node in list(route):
-            rest = [other for other in route if other != node]
-            trials = [[*rest[:k], node, *rest[k:]] for k in range(len(route))]
-            lengths = [instance.travel[[0, *trial], [*trial, 0]].sum() for trial in trials]
-            for k in np.argsort(lengths)[:3]:
-                verdict = judge(instance, Solution.of([trials[k]]))
-                if verdict.feasible and verdict.cost < best.cost * (1 - 1e-9):
-                    route, best, improving = trials[k], verdict, True
-                    break
+            at = route.index(node)
+            rest = [*route[:at], *route[at + 1 :]]
+            longer = insertion.places(instance, rest, np.array([node]))[0]
+            best = int(np.argmin(longer))
+            if longer[best] < longer[at] - 1e-9 * instance.travel.max():
+                route, improving = [*rest[:best], node, *rest[best:]], True
     return Solution.of([route])
