@@ -7,7 +7,7 @@ that no route visits come last, without times.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from egam.instance import Instance
@@ -65,7 +65,7 @@ def schedule(instance: Instance, solution: Solution, verdict: Verdict | None = N
 
 def schedule_rows(instance: Instance, solution: Solution, verdict: Verdict | None = None) -> list[dict[str, Any]]:
     """The same as JSON holds it."""
-    return [asdict(stop) for stop in schedule(instance, solution, verdict)]
+    return [dict(vars(stop)) for stop in schedule(instance, solution, verdict)]
 
 
 def _said(instance: Instance, verdict: Verdict, node: int, time: float, failed: bool) -> str:

@@ -140,6 +140,25 @@ def test_an_error_hits_only_the_job_that_causes_it(lane, adder):
     assert after.answer.result(10) == 8  # the thread lives on
 
 
+def test_threads_share_what_waits():
+    begun, gate, sizes = threading.Semaphore(0), threading.Event(), []
+
+    def solve(jobs):
+        sizes.append(len(jobs))
+        begun.release()
+        gate.wait(10)
+        return [job.task for job in jobs]
+
+    lane = Lane("shared", solve, longest=20, largest_batch=16, window=0.05, workers=2)
+    jobs = [Job(k, key="same") for k in range(6)]
+    lane.put(jobs)
+    assert begun.acquire(timeout=10) and begun.acquire(timeout=10)  # both are at work at the same time
+    assert sizes == [3, 3] and lane.at_work == 2
+    gate.set()
+    assert answers(jobs) == list(range(6))
+    assert lane.close(10) and lane.at_work == 0
+
+
 def test_closing_finishes_what_is_there_and_takes_nothing_more(adder):
     lane = Lane("closing", adder, longest=6)
     running = blocked(lane, adder)

@@ -1,12 +1,14 @@
 """Who waits, who is solved together, and who is not waited for any more. Threads, and nothing of HTTP.
 
-A `Lane` is a queue of bounded length and one thread that works it off. It takes the oldest job, gives others of the
-same key a few milliseconds to arrive, and solves them as one batch. Draws belong to the instance, so that an answer
-does not depend on the others in its batch; nor does an error, as a batch that fails is tried again one by one.
+A `Lane` is a queue of bounded length and a few threads that work it off. A thread takes the oldest job, gives others
+of the same key a few milliseconds to arrive, and solves its share of them as one batch. Draws belong to the instance,
+so that an answer does not depend on the others in its batch; nor does an error, as a batch that fails is tried again
+one by one.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -48,7 +50,7 @@ class Job:
 
 
 class Lane:
-    """One queue and one thread. `solve(jobs)` gives one value for each job, or raises."""
+    """One queue and its threads. `solve(jobs)` gives one value for each job, or raises."""
 
     def __init__(
         self,
@@ -58,17 +60,19 @@ class Lane:
         heaviest: float = float("inf"),
         largest_batch: int = 1,
         window: float = 0.0,
+        workers: int = 1,
         watch: Callable[[int, float], None] = lambda size, seconds: None,
     ) -> None:
         self.name, self._solve, self._watch = name, solve, watch
         self.longest, self.heaviest, self.largest_batch, self.window = longest, heaviest, largest_batch, window
         self._waiting: deque[Job] = deque()
-        self._running: list[Job] = []
+        self.at_work = 0  # threads that solve something
         self._changed = threading.Condition()
         self._seconds: deque[float] = deque(maxlen=RECENT)
         self._closed = False
-        self._thread = threading.Thread(target=self._work, name=f"egam-{name}", daemon=True)
-        self._thread.start()
+        self._threads = [threading.Thread(target=self._work, name=f"egam-{name}", daemon=True) for _ in range(workers)]
+        for thread in self._threads:
+            thread.start()
 
     def put(self, jobs: Sequence[Job], first: bool = False) -> None:
         """All of them or none. `first`: ahead of everybody, whatever the length of the queue."""
@@ -101,20 +105,22 @@ class Lane:
     @property
     def busy(self) -> bool:
         with self._changed:
-            return bool(self._waiting or self._running)
+            return bool(self._waiting or self.at_work)
 
     def close(self, seconds: float | None = None) -> bool:
         """Take nothing more, finish what is here; False if that takes longer than `seconds`."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        until = None if seconds is None else time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(None if until is None else max(0.0, until - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _wait(self) -> float:
         """A guess of the seconds until there is room: those of the batches ahead."""
         mean = sum(self._seconds) / len(self._seconds) if self._seconds else 1.0
-        return min(60.0, mean * (1 + len(self._waiting) / self.largest_batch))
+        return min(60.0, mean * (1 + len(self._waiting) / self.largest_batch) / len(self._threads))
 
     def _work(self) -> None:
         while batch := self._next():
@@ -122,12 +128,12 @@ class Lane:
             self._run(batch)
             seconds = time.monotonic() - began
             with self._changed:
-                self._running = []
+                self.at_work -= 1
                 self._seconds.append(seconds)
             self._watch(len(batch), seconds)
 
     def _next(self) -> list[Job]:
-        """The next batch; empty if the lane is closed and nothing waits."""
+        """The next batch, which this thread works on from now; empty if the lane is closed and nothing waits."""
         with self._changed:
             while True:
                 while not self._waiting:
@@ -139,18 +145,20 @@ class Lane:
                 if batch[0].key is None or len(batch) >= self._most(batch[0]) or until <= 0 or self._closed:
                     for job in batch:
                         self._waiting.remove(job)
-                    self._running = [job for job in batch if job.answer.set_running_or_notify_cancel()]
-                    if self._running:
-                        return self._running
+                    if wanted := [job for job in batch if job.answer.set_running_or_notify_cancel()]:
+                        self.at_work += 1
+                        return wanted
                 else:
                     self._changed.wait(until)
 
     def _together(self) -> list[Job]:
-        """The oldest job and those that can be solved with it."""
+        """The oldest job and those that can be solved with it, shared with the threads that have nothing to do."""
         oldest = self._waiting[0]
         if oldest.key is None:
             return [oldest]
-        return [job for job in self._waiting if job.key == oldest.key][: self._most(oldest)]
+        alike = [job for job in self._waiting if job.key == oldest.key]
+        share = math.ceil(len(alike) / (len(self._threads) - self.at_work))
+        return alike[: min(share, self._most(oldest))]
 
     def _most(self, job: Job) -> int:
         return max(1, min(self.largest_batch, job.together))

@@ -1,6 +1,7 @@
-"""From what was asked to `egam.solve`: three lanes, one thread each, and the numbers about them.
+"""From what was asked to `egam.solve`: three lanes, and the numbers about them.
 
-    quick       the network in less than half a second: what arrives together is one call of `solve`
+    quick       the network in less than half a second: what arrives together is one call of `solve`. As many threads as
+                cores, as several batches on one core each are faster than one on all; a lone batch gets all
     search      the network with a time limit, many samples or many nodes: one instance after the other
     classical   other solvers, in a process of their own (apart.py)
 So a minute of search never stands before a greedy answer. Nothing but this file and apart.py solves.
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 
 from egam.catalogue import shipped
 from egam.instance import Instance
@@ -25,13 +27,14 @@ from egam.serve.apart import solve_apart
 from egam.serve.asked import Options
 from egam.serve.batching import Job, Lane
 from egam.serve.limits import Limits, Refusal
-from egam.serve.metrics import SIZES, Labels, Metrics, resident_bytes
+from egam.serve.metrics import SIZES, Labels, Metrics, cpu_seconds, resident_bytes
 from egam.solve import CLASSICAL_SECONDS, solve
 from egam.solvers import SOLVERS, check, need
 
 FOUR = Instance.tsp([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], name="four corners")  # the shortest tour is 4
 SMALL = 8  # nodes of what the network warms up with
 HEALTHY_FOR = 1.0  # seconds that an answer to /health is good for
+MOST_WORKERS = 8  # beyond, they would only wait for Python's lock
 QUICK = 0.5  # seconds of one instance
 BATCH = 1.5  # seconds of one batch
 Improved = Callable[[Result], Any]
@@ -47,6 +50,7 @@ class Task:
 class Engine:
     def __init__(self, limits: Limits, metrics: Metrics) -> None:
         self.limits, self.metrics = limits, metrics
+        self.cores = torch.get_num_threads()  # that the network may use
         self.quick = Lane(
             "quick",
             self._solve,
@@ -54,6 +58,7 @@ class Engine:
             heaviest=limits.wait_seconds,
             largest_batch=limits.batch,
             window=limits.window_ms / 1000,
+            workers=min(self.cores, MOST_WORKERS),
             watch=self._watch("quick"),
         )
         self.search, self.classical = (
@@ -124,6 +129,7 @@ class Engine:
 
     def _solve(self, jobs: list[Job]) -> list[Result]:
         options: Options = jobs[0].task.options
+        torch.set_num_threads(max(1, self.cores // max(1, self.quick.at_work + self.search.at_work)))  # this thread's
         results = solve(
             [job.task.instance for job in jobs],
             options.method,
@@ -165,6 +171,7 @@ class Engine:
         return {
             "egam_waiting": ("Instances that wait.", {(("lane", lane.name),): lane.waiting for lane in self.lanes}),
             "process_resident_memory_bytes": ("Memory of the process in RAM.", {(): resident_bytes()}),
+            "process_cpu_seconds": ("Of all threads so far.", {(): cpu_seconds()}),
         }
 
     def examine(self) -> Job | None:

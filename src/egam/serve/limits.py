@@ -25,7 +25,7 @@ class Limits:
     wait_seconds: float = 120.0  # that those take, by our estimate
     memory_gb: float = 3.0  # that the network may use
     connections: int = 512
-    batch: int = 64  # instances that are solved together
+    batch: int = 16  # instances that are solved together; more at once are not faster each
     window_ms: float = 3.0  # how long the first of a batch waits for others
 
     def __post_init__(self) -> None:

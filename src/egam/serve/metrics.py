@@ -89,6 +89,11 @@ def resident_bytes() -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
+def cpu_seconds() -> float:
+    """Of this process so far, all threads together."""
+    return sum(os.times()[:2])
+
+
 def _head(name: str, meaning: str, kind: str) -> list[str]:
     return [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"]
 

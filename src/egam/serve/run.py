@@ -10,8 +10,7 @@ import asyncio
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from typing import Any
 
 import uvicorn
 
@@ -42,8 +41,8 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8000, log_lev
     server = uvicorn.Server(config)
     address, actual = listener.getsockname()[:2]
     url = f"http://[{address}]:{actual}" if ":" in address else f"http://{address}:{actual}"
-    say("ready", url=url, warm_up_seconds=round(time.monotonic() - began, 2), key=settings.key is not None)
-    asyncio.run(_until_a_signal(server, service, listener, settings.limits.seconds + GRACE))
+    about = {"url": url, "warm_up_seconds": round(time.monotonic() - began, 2), "key": settings.key is not None}
+    asyncio.run(_until_a_signal(server, service, listener, settings.limits.seconds + GRACE, about))
     service.reader.close()
     finished = service.engine.close(1.0)
     say("ended", finished=finished)
@@ -60,14 +59,10 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _until_a_signal(server: uvicorn.Server, service: Service, listener: socket.socket, seconds: float) -> None:
-    async with _signals(server, service, seconds):
-        await server.serve(sockets=[listener])
-
-
-@asynccontextmanager
-async def _signals(server: uvicorn.Server, service: Service, seconds: float) -> AsyncIterator[None]:
-    """Our own handling, put in place of uvicorn's as soon as that has set its own."""
+async def _until_a_signal(
+    server: uvicorn.Server, service: Service, listener: socket.socket, seconds: float, about: dict[str, Any]
+) -> None:
+    """Our own handling of signals is put in place of uvicorn's as soon as that has set its own."""
     loop = asyncio.get_running_loop()
     draining: list[asyncio.Task[None]] = []
 
@@ -85,12 +80,11 @@ async def _signals(server: uvicorn.Server, service: Service, seconds: float) -> 
             await asyncio.sleep(0.01)
         for one in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(one, asked_to_end, one.name)
+        say("ready", **about)
 
     taking_over = loop.create_task(take_over())
-    try:
-        yield
-    finally:
-        taking_over.cancel()
+    await server.serve(sockets=[listener])
+    taking_over.cancel()
 
 
 async def _drain(server: uvicorn.Server, service: Service, seconds: float) -> None:
