@@ -7,6 +7,7 @@ The process calls `egam.solve`, as everything else does; `python -m egam.serve.a
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -27,6 +28,7 @@ from egam.solvers import SolverFailed
 
 GRACE = 30.0  # seconds beyond the time limit
 LOOK = 0.05  # seconds between two looks at whether anybody still waits
+PR_SET_PDEATHSIG = 1  # of Linux' prctl
 ERRORS = {"BadInput": BadInput, "NotInstalled": NotInstalled}
 
 
@@ -96,6 +98,7 @@ def _result(instance: Instance, method: str, said: bytes) -> Result:
 
 def main() -> None:
     """The other process: a request on stdin, an answer on stdout, which solvers cannot write to."""
+    _end_with_the_server()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     request = json.load(sys.stdin)
@@ -111,6 +114,13 @@ def main() -> None:
         answer = {"error": str(error), "kind": type(error).__name__}
     json.dump(answer, answers)
     answers.close()
+
+
+def _end_with_the_server() -> None:
+    """Be killed when the server dies; where that cannot be asked for, the time limit ends this process."""
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,10 +72,13 @@ class Engine:
 
     def put(self, instances: list[Instance], options: Options, on_improvement: Improved | None = None) -> list[Job]:
         """Queue one job per instance, each in its lane, all or none; their answers are `Result`s."""
+        if options.method in SOLVERS and options.time_limit is None:
+            options = replace(options, time_limit=min(CLASSICAL_SECONDS, self.limits.seconds))
         jobs = [self._job(Task(instance, options, on_improvement)) for instance in instances]
         if (seconds := sum(job.weight for job in jobs)) > self.limits.seconds:
-            what = f"{len(jobs)} instances of up to {max(instance.size for instance in instances)} nodes"
-            took = f"{what} with {options.said} take about {seconds:.0f} s"
+            nodes = max(instance.size for instance in instances)
+            what = f"{len(jobs)} instances of up to {nodes} nodes" if len(jobs) > 1 else f"an instance of {nodes} nodes"
+            took = f"{what} with {options.said} would take about {seconds:.0f} s"
             raise Refusal(413, f"{took}; up to {self.limits.seconds:g} s are accepted here")
         by_lane: dict[Lane, list[Job]] = {}
         for job in jobs:
@@ -147,8 +150,11 @@ class Engine:
     def _solve_apart(self, jobs: list[Job]) -> list[Result | None]:
         (job,) = jobs
         task: Task = job.task
-        seconds = task.options.time_limit or CLASSICAL_SECONDS
-        result = solve_apart(task.instance, task.options.method, seconds, task.options.seed, job.stopped.is_set)
+        options = task.options
+        assert options.time_limit is not None  # see `put`
+        result = solve_apart(
+            task.instance, options.method, options.time_limit, options.seed, should_stop=job.stopped.is_set
+        )
         self._count([result] if result else [])
         return [result]
 

@@ -10,10 +10,9 @@ from egam.decode.effort import ENCODING, Effort
 from egam.decode.strategies import Decoding
 from egam.instance import Instance
 from egam.serve.asked import Options
-from egam.solve import CLASSICAL_SECONDS, FREE_START
-from egam.solvers import SOLVERS
+from egam.solve import FREE_START
 
-SECONDS_PER_UNIT = 0.004  # on one core; docs/service.md says how it was measured
+SECONDS_PER_UNIT = 0.004  # on two cores, roughly
 
 
 def units(instance: Instance, options: Options) -> float:
@@ -23,9 +22,7 @@ def units(instance: Instance, options: Options) -> float:
 
 
 def seconds(instance: Instance, options: Options) -> float:
-    """Of one instance alone."""
-    if options.method in SOLVERS:
-        return options.time_limit or CLASSICAL_SECONDS
+    """Of one instance alone, by a network or within a time limit."""
     return options.time_limit or SECONDS_PER_UNIT * units(instance, options)
 
 
