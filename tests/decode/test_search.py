@@ -85,9 +85,9 @@ def listed(effort, samples=None, endless=False, most=20):
 
 def test_effort_by_size():
     """600 rollouts of 100 nodes: at N=100, 600; at 20, 25 times as many; at 1,000, 6. A copy's encoding takes 20."""
-    assert (Effort(20, True).starts, Effort(20, True).copies, Effort(20, True).samples) == (20, 8, 128)
-    # N=100: 20 + 100 starts per copy allow 600 / 120 = 5 copies, and nothing is left over
-    assert (Effort(100, True).starts, Effort(100, True).copies, Effort(100, True).samples) == (100, 5, 0)
+    assert (Effort(20, True).starts, Effort(20, True).copies, Effort(20, True).samples) == (20, 4, 128)
+    # N=100: 20 + 100 starts per copy; 4 copies take 480 of 600
+    assert (Effort(100, True).starts, Effort(100, True).copies, Effort(100, True).samples) == (100, 4, 120)
     # without a free start: 20 + 1 per copy, 8 copies take 168 and leave 432
     assert (Effort(100, False).starts, Effort(100, False).copies, Effort(100, False).samples) == (1, 8, 128)
     assert (Effort(1000, True).starts, Effort(1000, True).copies, Effort(1000, True).samples) == (1, 1, 0)
@@ -98,7 +98,10 @@ def test_rounds():
     assert listed(small, samples=0) == listed(small, samples=1) == [Round(Decoding(), (0,))]
     every = tuple(range(8))
     assert listed(small) == [Round(Decoding(), every), Round(Decoding(samples=16), every)]  # 8 x 16 = 128
-    assert listed(small, samples=130)[-1] == Round(Decoding(samples=1), every, first=128)  # rounded up to 136
+    assert listed(small, samples=258)[-1] == Round(Decoding(samples=1), every, first=256)  # rounded up to 264
+    four = tuple(range(4))
+    assert listed(Effort(20, True)) == [Round(Decoding(all_starts=True), four), Round(Decoding(samples=32), four)]
+    assert listed(Effort(20, True), endless=True)[1].copies == every
     assert listed(large) == [Round(Decoding(), (0,))]
     endless = listed(large, endless=True, most=14)
     assert [round_.copies for round_ in endless[:8]] == [(copy,) for copy in range(8)]

@@ -1,8 +1,9 @@
 """How much is tried: the rounds of a search, for any size of instance, number of samples and time limit.
 
-If nothing is said, all 8 symmetric copies are solved greedily, TSPs from every node, and samples of all copies follow,
-as long as that is within a budget; larger instances get fewer copies and samples, and one greedy solution at least.
-Encoding a copy takes as long as about 20 rollouts, and both grow with N². Chosen by measurement: docs/log.md.
+If nothing is said, 8 symmetric copies are solved greedily, or 4 where a tour may start anywhere, from every node; then
+samples of them follow, as long as that is within a budget. Larger instances get fewer copies and samples, and one
+greedy solution at least. With a time limit all 8 copies are sampled without end. Encoding a copy takes as long as about
+20 rollouts, and both grow with N². Chosen by measurement: docs/log.md.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from egam.decode.strategies import Decoding
 BUDGET = 600.0  # rollouts of 100 nodes
 ENCODING = 20.0  # rollouts that take as long as encoding
 MOST_SAMPLES = 128  # if nothing is said
-TOGETHER = 16  # samples of a copy in one round, at most
+TOGETHER = 32  # samples of a copy in one round, at most
 ROUNDS_PER_COPY = 4  # where copies are sampled one after the other
 
 
@@ -46,8 +47,12 @@ class Effort:
         return self.nodes if self.free_start and self.rollouts >= ENCODING + self.nodes else 1
 
     @property
+    def most_copies(self) -> int:
+        return 4 if self.free_start else 8
+
+    @property
     def copies(self) -> int:
-        return int(min(8, max(1, self.rollouts // (ENCODING + self.starts))))
+        return int(min(self.most_copies, max(1, self.rollouts // (ENCODING + self.starts))))
 
     @property
     def samples(self) -> int:
@@ -65,15 +70,16 @@ def rounds(effort: Effort, samples: int | None, endless: bool) -> Iterator[Round
     if samples is not None and samples <= 1:
         yield Round(Decoding(), (0,))
         return
-    greedy = Decoding(all_starts=effort.starts > 1)
-    if effort.copies == 8:
-        yield Round(greedy, tuple(range(8)))
+    greedy, quick = Decoding(all_starts=effort.starts > 1), effort.copies == effort.most_copies
+    if quick:
+        yield Round(greedy, tuple(range(effort.copies)))
     else:  # one after the other, so that a first solution is there soon
         yield from (Round(greedy, (copy,)) for copy in range(8 if endless else effort.copies))
     wanted = None if samples is None and endless else effort.samples if samples is None else samples
+    sampled = 8 if endless or not quick else effort.copies
     done = number = 0
     while wanted is None or done < wanted:
-        copies = tuple(range(8)) if effort.copies == 8 else (number // ROUNDS_PER_COPY % 8,)
+        copies = tuple(range(sampled)) if quick else (number // ROUNDS_PER_COPY % sampled,)
         each = effort.together if wanted is None else min(effort.together, -(-(wanted - done) // len(copies)))
         yield Round(Decoding(samples=each), copies, first=number * 8 * TOGETHER)
         done, number = done + each * len(copies), number + 1
