@@ -24,7 +24,8 @@ COLUMNS = (
     "feasible", "infeasible_percent", "unsolvable", "cost", "cost_ci95",
     "reference", "reference_proven", "reference_cost", "gap_percent", "gap_ci95", "gap_count",
     "seconds_per_instance", "wall_seconds", "threads", "processes", "device", "machine",
-    "network", "layers", "parameters", "trained_on", "trained_instances", "trained_minutes", "seed", "file",
+    "network", "layers", "parameters", "trained_as", "trained_on", "trained_instances", "trained_minutes",
+    "seed", "file",
 )  # fmt: skip
 
 

@@ -122,6 +122,7 @@ def _work(cell: Cell, dataset: Dataset, settings: Settings) -> dict[str, Any]:
     return {
         **work,
         "kind": "learned",
+        "trained_as": entry.method,
         "network": entry.network,
         "layers": int(entry.config["shape"]["encoder_layers"]),
         "sha256": entry.config["sha256"],

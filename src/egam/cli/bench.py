@@ -65,3 +65,25 @@ def _print(found: list[dict[str, str]], out: Path) -> None:
     for row in found:
         table.add_row(*(row[column] for column in columns), row["seconds_per_instance"])
     console().print(table)
+
+
+@bench.command()
+def table(
+    name: Annotated[str, typer.Argument(help="1, 2, 3, parameters or generalisation, as in the paper; or a problem.")],
+    results: Annotated[Path, typer.Option(help="The folder of egam bench run, or its results.csv.")],
+    size: Annotated[int, typer.Option(help="N; the paper's main tables are at 50.")] = 50,
+    problem: Annotated[str, typer.Option(help="Of the table of generalisation.")] = "vrptw",
+    latex: Annotated[bool, typer.Option("--latex", help="LaTeX (booktabs) instead of Markdown.")] = False,
+    out: Annotated[Path | None, typer.Option(help="A file instead of stdout.")] = None,
+) -> None:
+    """One of the paper's tables from results.csv, with the paper's own figures beside ours."""
+    from egam.bench.results import read_results
+    from egam.bench.tables import table as make
+    from egam.files import write_atomically
+
+    found = make(name, read_results(results), size, problem)
+    text = "\n".join(each.latex() if latex else each.markdown() for each in found)
+    if out is None:
+        print(text, end="")
+    else:
+        write_atomically(out, lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type]
