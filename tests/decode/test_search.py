@@ -84,11 +84,11 @@ def listed(effort, samples=None, endless=False, most=20):
 
 
 def test_effort_by_size():
-    """600 rollouts of 100 nodes: at N=100, 600; at 20, 25 times as many; at 1,000, 6. A copy's encoding takes 20."""
+    """400 rollouts of 100 nodes: at N=100, 400; at 20, 25 times as many; at 1,000, 4. A copy's encoding takes 20."""
     assert (Effort(20, True).starts, Effort(20, True).copies, Effort(20, True).samples) == (20, 4, 128)
-    # N=100: 20 + 100 starts per copy; 4 copies take 480 of 600
-    assert (Effort(100, True).starts, Effort(100, True).copies, Effort(100, True).samples) == (100, 4, 120)
-    # without a free start: 20 + 1 per copy, 8 copies take 168 and leave 432
+    # N=100: 20 + 100 starts per copy; 3 copies take 360 of 400
+    assert (Effort(100, True).starts, Effort(100, True).copies, Effort(100, True).samples) == (100, 3, 40)
+    # without a free start: 20 + 1 per copy, 8 copies take 168 and leave 232
     assert (Effort(100, False).starts, Effort(100, False).copies, Effort(100, False).samples) == (1, 8, 128)
     assert (Effort(1000, True).starts, Effort(1000, True).copies, Effort(1000, True).samples) == (1, 1, 0)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from egam.decode.strategies import Decoding
 
-BUDGET = 600.0  # rollouts of 100 nodes
+BUDGET = 400.0  # rollouts of 100 nodes
 ENCODING = 20.0  # rollouts that take as long as encoding
 MOST_SAMPLES = 128  # if nothing is said
 TOGETHER = 32  # samples of a copy in one round, at most
