@@ -416,6 +416,8 @@ def test_a_classical_solver_comes_through_the_same_door():
         ({"method": "hygese"}, "hygese does not solve tsp"),
         ({"method": "pomo"}, "no weights of pomo for tsp come with the package.*--method pomo"),
         ({"samples": -1}, "samples is -1"),
+        ({"samples": 2.5}, "samples is 2.5; a whole number"),
+        ({"time_limit": float("nan")}, "time_limit is nan"),
         ({"time_limit": 0}, "time_limit is 0"),
         ({"seed": -1}, "seed is -1"),
         ({"memory": 0}, "memory is 0 GiB"),

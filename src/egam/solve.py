@@ -65,12 +65,12 @@ class Asked:
         if self.method not in METHODS and self.method not in SOLVERS:
             known = [*METHODS, *SOLVERS]
             raise BadInput(f"unknown method '{self.method}'{nearest(self.method, known)}; accepted: {', '.join(known)}")
-        if self.samples is not None and not 0 <= self.samples <= 10**7:
-            raise BadInput(f"samples is {self.samples}; a number from 0 to 10,000,000 is accepted")
+        if self.samples is not None and not (_whole(self.samples) and 0 <= self.samples <= 10**7):
+            raise BadInput(f"samples is {self.samples}; a whole number from 0 to 10,000,000 is accepted")
         if self.time_limit is not None and not 0 < self.time_limit < 1e9:
             raise BadInput(f"time_limit is {self.time_limit:g}; seconds above 0 are accepted")
-        if not 0 <= self.seed < 2**32:
-            raise BadInput(f"seed is {self.seed}; a number from 0 to {2**32 - 1} is accepted")
+        if not (_whole(self.seed) and 0 <= self.seed < 2**32):
+            raise BadInput(f"seed is {self.seed}; a whole number from 0 to {2**32 - 1} is accepted")
         if not self.memory > 0:
             raise BadInput(f"memory is {self.memory:g} GiB; a number above 0 is accepted")
         if self.decoding is not None and self.samples is not None:
@@ -78,6 +78,10 @@ class Asked:
         if self.method in SOLVERS and (self.weights is not None or self.decoding is not None):
             raise BadInput(f"weights or decoding is given, but {self.method} is no network")
         return self
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 @overload
@@ -162,7 +166,8 @@ def solve(
     listed: list[Instance] = [instances] if isinstance(instances, Instance) else list(instances)
     for number, instance in enumerate(listed):
         if not isinstance(instance, Instance):
-            raise BadInput(f"instances[{number}] is of type {type(instance).__name__}; egam.Instance is expected")
+            found = type(instance).__name__
+            raise BadInput(f"instances[{number}] is of type {found}; egam.Instance is expected, as egam.read gives it")
     results = _by_solver(listed, asked) if method in SOLVERS else _by_network(listed, asked)
     return results[0] if single else results
 
