@@ -87,3 +87,75 @@ def table(
         print(text, end="")
     else:
         write_atomically(out, lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type]
+
+
+# ---- figures ----------------------------------------------------------------------------------------------------
+
+figure = typer.Typer(no_args_is_help=True, help="Figures (.png, .svg or .pdf) from runs and results.")
+bench.add_typer(figure, name="figure")
+
+Picture = Annotated[Path, typer.Option("--out", help="The .png, .svg or .pdf to write.")]
+Runs = Annotated[list[str], typer.Argument(help="Folders of egam train, or LABEL=FOLDER.")]
+Results = Annotated[Path, typer.Option(help="The folder of egam bench run.")]
+
+
+@figure.command()
+def dynamics(runs: Runs, out: Picture) -> None:
+    """Loss, cost and feasible share in training and validation."""
+    from egam.bench.figures import canvas, curves
+    from egam.bench.figures.dynamics import dynamics as draw
+
+    canvas.check_name(out)
+    canvas.write(draw([curves.read(each) for each in runs]), out)
+
+
+@figure.command()
+def layers(
+    runs: Runs, out: Picture, smooth: Annotated[float, typer.Option(help="Share of the value before.")] = 0.9
+) -> None:
+    """Validation curves of networks of several depths."""
+    from egam.bench.figures import canvas, curves
+    from egam.bench.figures.layers import layers as draw
+
+    canvas.check_name(out)
+    canvas.write(draw([curves.read(each) for each in runs], smooth), out)
+
+
+@figure.command()
+def heatmap(results: Results, out: Picture, problem: str = "vrptw") -> None:
+    """Sizes trained on against sizes tested on."""
+    from egam.bench.figures import canvas
+    from egam.bench.figures.heatmap import heatmap as draw
+    from egam.bench.results import read_results
+
+    canvas.check_name(out)
+    canvas.write(draw(read_results(results), problem), out)
+
+
+@figure.command()
+def tradeoff(
+    results: Results, out: Picture, set_name: Annotated[str, typer.Option("--set", help="tsp20, ...")]
+) -> None:
+    """Gap against seconds per instance over all methods of a set."""
+    from egam.bench.figures import canvas
+    from egam.bench.figures.tradeoff import tradeoff as draw
+    from egam.bench.results import read_results
+
+    canvas.check_name(out)
+    canvas.write(draw(read_results(results), set_name), out)
+
+
+@figure.command()
+def solutions(
+    results: Results,
+    out: Picture,
+    set_name: Annotated[str, typer.Option("--set", help="tsp20, ...")],
+    method: Annotated[list[str], typer.Option(help="A file of the set's folder without .npz, such as or-tools_1s.")],
+    instance: Annotated[int, typer.Option(min=0, help="Its number in the set.")] = 0,
+) -> None:
+    """Solutions of several methods to one instance, side by side."""
+    from egam.bench.figures import canvas
+    from egam.bench.figures.solutions import solutions as draw
+
+    canvas.check_name(out)
+    canvas.write(draw(results, set_name, instance, method), out)
