@@ -145,6 +145,8 @@ def test_long_files_are_refused_before_their_tables_are_made():
 def test_routes_to_be_judged():
     instance, solution = read_judge({"instance": SQUARE, "routes": [[1, 2, 3]]}, LIMITS)
     assert instance.size == 4 and solution.routes == ((1, 2, 3),)
+    with pytest.raises(Refusal, match="4 nodes have 42 visits and routes; up to 40"):
+        read_judge({"instance": SQUARE, "routes": [[1] * 41]}, LIMITS)
     for routes in (None, [1, 2], [["1"]], [[True]], [[10**30]]):
         with pytest.raises(BadInput, match="routes"):
             read_judge({"instance": SQUARE, "routes": routes}, LIMITS)

@@ -71,7 +71,7 @@ def test_pages_of_other_sites(guarded):
 def test_a_full_queue(guarded):
     reply = with_key(guarded, {"instances": [SQUARE] * 4})
     assert reply.status_code == 413 and "4 instances; up to 3" in reply.json()["error"]
-    body = {"instance": random_dict("tsp", 20), "time_limit": 4}
+    body = {"instance": random_dict("tsp", 20), "time_limit": 3}
     replies = []
     threads = [threading.Thread(target=lambda: replies.append(with_key(guarded, body))) for _ in range(4)]
     for thread in threads:
@@ -108,19 +108,17 @@ def test_sigterm_finishes_what_runs_and_refuses_what_comes(start_server):
     outcome = {}
 
     def long():
-        body = {"instance": random_dict("tsp", 20), "time_limit": 4}
+        body = {"instance": random_dict("tsp", 20), "time_limit": 5}
         outcome["reply"] = post(server, body)
 
     thread = threading.Thread(target=long)
     thread.start()
     idle = httpx.Client(base_url=server.url, timeout=60)  # keeps its connection
     assert idle.get("/health").status_code == 200
-    until = time.monotonic() + 30
-    while 'egam_requests_total{route="/solve"' in idle.get("/metrics").text and time.monotonic() < until:
-        time.sleep(0.01)
-    time.sleep(1)
+    wait_until_it_searches(idle)
     server.terminate()
-    time.sleep(0.5)
+    while not server.log("signal"):
+        time.sleep(0.01)
     for reply in (post(server, {"instance": SQUARE}), idle.post("/solve", json={"instance": SQUARE})):
         assert reply.status_code == 503 and "shutting down" in reply.json()["error"]
         assert "retry-after" in reply.headers
@@ -138,7 +136,8 @@ def test_two_signals_end_it_at_once(start_server):
     server = start_server()
     thread = threading.Thread(target=lambda: hopeful(server))
     thread.start()
-    time.sleep(1.5)
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        wait_until_it_searches(client)
     began = time.monotonic()
     server.terminate()
     time.sleep(0.3)
@@ -146,6 +145,13 @@ def test_two_signals_end_it_at_once(start_server):
     server.ended(20)
     assert time.monotonic() - began < 15  # and not the 30 s that were asked for
     thread.join(60)
+
+
+def wait_until_it_searches(client):
+    until = time.monotonic() + 60
+    while 'egam_at_work{lane="search"} 1' not in client.get("/metrics").text:
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def hopeful(server):

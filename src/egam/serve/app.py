@@ -41,10 +41,12 @@ from egam.serve.openapi import document
 from egam.serve.reading import Reader, unless_gone
 from egam.serve.vroom import answer, plan
 from egam.serve.vroom_read import read_vroom
+from egam.solution import Solution
 from egam.solvers import SOLVERS, installed
 
 STATIC = Path(__file__).parent / "static"
 PING = 5.0  # seconds of silence after which a stream says that it lives
+MANY = 500  # nodes of an answer that is written aside
 KEPT = 64  # improvements that a slow reader of a stream may be behind
 JUDGED = ("cost", "feasible", "length", "routes", "unserved", "violations", "schedule")
 TOLD = ("nodes", "instances", "samples", "seconds", "body_mb")  # limits that clients are told
@@ -107,7 +109,8 @@ def _solving(app: FastAPI, settings: Settings, engine: Engine, reader: Reader) -
         if options.time_limit is not None and "text/event-stream" in request.headers.get("accept", ""):
             return _stream(engine, instances, options)
         results = await _solved(request, engine, engine.put(instances, options))
-        return json_response({"results": [result.to_dict() for result in results]})
+        nodes = sum(instance.size for instance in instances)
+        return await reader.aside(nodes > MANY, lambda: json_response({"results": [one.to_dict() for one in results]}))
 
     @app.post("/vroom")
     @app.post("/")
@@ -133,11 +136,14 @@ def _solving(app: FastAPI, settings: Settings, engine: Engine, reader: Reader) -
 
     @app.post("/judge")
     async def judged(request: Request) -> Response:
-        instance, solution = await reader.read(request, lambda body: read_judge(load(body), limits))
+        instance, told = await reader.read(request, lambda body: _verdict(*read_judge(load(body), limits)))
         _note(request, problem=instance.problem, nodes=instance.size)
-        verdict = judge(instance, solution)
-        told = Result(instance, solution, verdict, method="").to_dict()
-        return json_response({key: told[key] for key in JUDGED})
+        return json_response(told)
+
+
+def _verdict(instance: Instance, solution: Solution) -> tuple[Instance, dict[str, Any]]:
+    told = Result(instance, solution, judge(instance, solution), method="").to_dict()
+    return instance, {key: told[key] for key in JUDGED}
 
 
 def _note(request: Request, **fields: Any) -> None:
@@ -217,7 +223,8 @@ def _looking(app: FastAPI, settings: Settings, engine: Engine, metrics: Metrics)
     @app.get("/health")
     async def health() -> Response:
         job = engine.examine()
-        result = None if job is None else await asyncio.wrap_future(job.answer)
+        # Shielded, as others may wait for the same job.
+        result = None if job is None else await asyncio.shield(asyncio.wrap_future(job.answer))
         return json_response({**engine.healthy(result), "version": __version__})
 
     @app.get("/methods")

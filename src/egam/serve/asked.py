@@ -20,6 +20,7 @@ PARSE = ("name", "text", "problem", "format", "capacity", "min_prize", "speed", 
 JUDGE = ("instance", "routes")
 LARGEST_SEED = 2**32 - 1
 LONGEST_NAME = 200  # characters of a file's name
+VISITS = 10  # per node of routes to be judged, right or wrong
 HEADINGS = 20  # lines of a file that hold no stop, at most
 DIMENSION = re.compile(r"^\s*DIMENSION\s*[:=]?\s*(\d{1,9})", re.M | re.I)
 
@@ -90,6 +91,8 @@ def read_judge(data: dict[str, Any], limits: Limits) -> tuple[Instance, Solution
     routes = data.get("routes")
     if not isinstance(routes, list) or not all(isinstance(route, list) for route in routes):
         raise BadInput(f"request: routes is {shown(routes)}; a list of lists of node numbers is expected")
+    if (visits := sum(len(route) + 1 for route in routes)) > VISITS * instance.size:
+        raise too_large(f"request: {instance.size} nodes have", visits, VISITS * instance.size, " visits and routes")
     for number, route in enumerate(routes):
         for place, node in enumerate(route):
             if type(node) is not int or abs(node) > 10**9:

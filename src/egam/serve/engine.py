@@ -67,6 +67,7 @@ class Engine:
         )
         self.lanes = (self.quick, self.search, self.classical)
         self._health: tuple[float, dict[str, Any]] | None = None
+        self._examining: Job | None = None
 
     # ---- work ---------------------------------------------------------------------------------------------------
 
@@ -176,17 +177,19 @@ class Engine:
     def gauges(self) -> dict[str, tuple[str, dict[Labels, float]]]:
         return {
             "egam_waiting": ("Instances that wait.", {(("lane", lane.name),): lane.waiting for lane in self.lanes}),
+            "egam_at_work": ("Batches under way.", {(("lane", lane.name),): lane.at_work for lane in self.lanes}),
             "process_resident_memory_bytes": ("Memory of the process in RAM.", {(): resident_bytes()}),
             "process_cpu_seconds": ("Of all threads so far.", {(): cpu_seconds()}),
         }
 
     def examine(self) -> Job | None:
-        """Solve four nodes ahead of everybody, unless that was done a moment ago."""
+        """Solve four nodes ahead of everybody, unless that is being done or was done a moment ago."""
         if self._health is not None and time.monotonic() - self._health[0] < HEALTHY_FOR:
             return None
-        job = Job(Task(FOUR, Options(decoding="greedy")))
-        self.quick.put([job], first=True)
-        return job
+        if self._examining is None or self._examining.answer.done():
+            self._examining = Job(Task(FOUR, Options(decoding="greedy")))
+            self.quick.put([self._examining], first=True)
+        return self._examining
 
     def healthy(self, result: Result | None) -> dict[str, Any]:
         """What /health tells of the answer to `examine`."""

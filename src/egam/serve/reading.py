@@ -38,13 +38,15 @@ class Reader:
                     self._check(mine)
             body = b"".join(chunks)
             chunks.clear()
-            if mine <= AT_ONCE:
-                return parse(body)
-            return await asyncio.get_running_loop().run_in_executor(self._parsers, parse, body)
+            return await self.aside(mine > AT_ONCE, lambda: parse(body))
         except TimeoutError:
             raise Refusal(408, f"the body did not arrive within {self.limits.read_seconds:g} s") from None
         finally:
             self.held -= mine
+
+    async def aside(self, long: bool, work: Callable[[], T]) -> T:
+        """Do it here if it is short, else in another thread, so that others are answered meanwhile."""
+        return await asyncio.get_running_loop().run_in_executor(self._parsers, work) if long else work()
 
     def close(self) -> None:
         self._parsers.shutdown(wait=False, cancel_futures=True)

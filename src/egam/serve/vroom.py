@@ -187,8 +187,10 @@ def _kept(plan: Plan, routes: Sequence[Sequence[int]]) -> list[list[int]]:
     fitting = []
     for route in routes:
         kept: list[int] = []
+        load = 0.0
         for node in route:
-            if _at_most(sum(loads[other] for other in (*kept, node)), _capacity(plan.request)):
+            if _at_most(load + loads[node], _capacity(plan.request)):
+                load += loads[node]
                 kept.append(node)
         fitting.append(kept)
     longest_first = sorted(filter(None, fitting), key=len, reverse=True)
