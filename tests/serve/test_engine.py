@@ -80,11 +80,11 @@ def test_a_classical_solver_in_its_own_process():
 
 
 def test_its_process_ends_when_nobody_waits():
+    pytest.importorskip("ortools", reason="the solver that uses all of its time needs pip install ortools")
     stop = threading.Event()
     threading.Timer(1.0, stop.set).start()
     began = time.monotonic()
-    # 24 nodes take held-karp longer than this
-    assert solve_apart(random_instance("tsp", 24), "held-karp", 60.0, 0, stop.is_set) is None
+    assert solve_apart(random_instance("tsp", 24), "or-tools", 60.0, 0, stop.is_set) is None
     assert time.monotonic() - began < 20
 
 

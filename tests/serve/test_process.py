@@ -1,5 +1,6 @@
 """The process: keys and other sites, full queues, SIGTERM, kill -9 under load, wrong options."""
 
+import contextlib
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -154,12 +156,10 @@ def wait_until_it_searches(client):
         time.sleep(0.02)
 
 
-def hopeful(server):
+def hopeful(server, body=None):
     """A request whose server may die."""
-    try:
-        post(server, {"instance": random_dict("tsp", 20), "time_limit": 30})
-    except httpx.HTTPError:
-        return
+    with contextlib.suppress(httpx.HTTPError):
+        post(server, body or {"instance": random_dict("tsp", 20), "time_limit": 30})
 
 
 def test_kill_9_under_load_and_a_clean_restart(start_server):
@@ -196,6 +196,40 @@ def test_kill_9_under_load_and_a_clean_restart(start_server):
     assert len(statuses) >= before + 20 and set(statuses) == {200}
     assert failures  # those whose server was killed noticed
     assert httpx.get(again.url + "/health", timeout=60).json()["status"] == "ok"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems let the child run to its time limit")
+def test_solvers_of_a_killed_server_end_too(start_server):
+    pytest.importorskip("ortools", reason="the solver that uses all of its time needs pip install ortools")
+    server = start_server()
+    body = {"instance": random_dict("tsp", 30), "method": "or-tools", "time_limit": 50}
+    thread = threading.Thread(target=lambda: hopeful(server, body))
+    thread.start()
+    until = time.monotonic() + 60
+    while not (children := children_of(server.process.pid)):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    while not all("egam.serve.apart" in command_of(child) for child in children):  # not yet itself
+        time.sleep(0.05)
+    time.sleep(1)  # until it has asked to be killed along
+    server.kill()
+    while any(command_of(child) for child in children):
+        assert time.monotonic() < until, children
+        time.sleep(0.05)
+    thread.join(60)
+
+
+def children_of(pid):
+    found = [Path(f"/proc/{pid}/task/{thread}/children") for thread in os.listdir(f"/proc/{pid}/task")]
+    return [int(child) for path in found for child in path.read_text().split()]
+
+
+def command_of(pid):
+    """What a process runs; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
 
 
 # ---- options ----------------------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ from egam.solvers import SOLVERS, installed
 STATIC = Path(__file__).parent / "static"
 PING = 5.0  # seconds of silence after which a stream says that it lives
 MANY = 500  # nodes of an answer that is written aside
+UNBUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second one is for nginx
 KEPT = 64  # improvements that a slow reader of a stream may be behind
 JUDGED = ("cost", "feasible", "length", "routes", "unserved", "violations", "schedule")
 TOLD = ("nodes", "instances", "samples", "seconds", "body_mb")  # limits that clients are told
@@ -195,7 +196,7 @@ def _stream(engine: Engine, instances: list[Instance], options: Options) -> Resp
         finally:
             engine.forget([job])
 
-    return StreamingResponse(lines(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    return StreamingResponse(lines(), media_type="text/event-stream", headers=UNBUFFERED)
 
 
 def _last(future: Any) -> str:
