@@ -1,13 +1,30 @@
 #!/usr/bin/env bash
-# Reference costs of the N=20 test sets: benchmarks/references/ (about 15 minutes on two cores).
+# Reference costs of the test sets: benchmarks/references/. Started again after a kill, each goes on where it was.
+# N=20 took about half an hour on two cores; N=50 some hours on a shared one. LKH is the user's own program, else LKHpy.
+# A quick look: REFERENCES_COUNT=3 REFERENCES_OUT=run-tiny-references runs/references.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
-make_reference() { .venv/bin/python -m egam.bench.references --size 20 "$@"; }
-at=benchmarks/references
-make_reference --count 1000 --problem tsp --solver highs --seconds 60 --out $at/tsp20.npz
-make_reference --count 1000 --problem atsp --variant road --solver cp-sat --seconds 60 --out $at/atsp20-road.npz
-make_reference --count 1000 --problem cvrp --solver hygese --seconds 0.5 --out $at/cvrp20.npz
-make_reference --count 400 --problem pctsp --solver highs --seconds 60 --out $at/pctsp20.npz
-make_reference --count 1000 --problem tsptw --variant medium --solver cp-sat --seconds 60 --out $at/tsptw20-medium.npz
-make_reference --count 1000 --problem tspdl --variant medium --solver held-karp --seconds 60 --out $at/tspdl20-medium.npz
-make_reference --count 1000 --problem vrptw --solver cp-sat --seconds 60 --out $at/vrptw20.npz
+python="${PYTHON:-.venv/bin/python}"
+at="${REFERENCES_OUT:-benchmarks/references}"
+count="${REFERENCES_COUNT:-1000}"
+workers="${REFERENCES_WORKERS:-2}"
+
+reference() { # NAME --problem .. : unless it is there
+    [ -e "$at/$1.npz" ] || "$python" -m egam.bench.references --count "$count" --workers "$workers" "${@:2}" --out "$at/$1.npz"
+}
+
+reference tsp20 --size 20 --problem tsp --solver highs --seconds 60
+reference atsp20-road --size 20 --problem atsp --variant road --solver cp-sat --seconds 60
+reference cvrp20 --size 20 --problem cvrp --solver hygese --seconds 0.5
+reference pctsp20 --size 20 --problem pctsp --solver highs --seconds 60
+reference tsptw20-medium --size 20 --problem tsptw --variant medium --solver cp-sat --seconds 60
+reference tspdl20-medium --size 20 --problem tspdl --variant medium --solver held-karp --seconds 60
+reference vrptw20 --size 20 --problem vrptw --solver cp-sat --seconds 60
+
+reference tsp50 --size 50 --problem tsp --solver highs --seconds 60
+reference atsp50-road --size 50 --problem atsp --variant road --solver cp-sat --seconds 120
+reference cvrp50 --size 50 --problem cvrp --solver hygese --seconds 1
+reference pctsp50 --size 50 --problem pctsp --solver highs --seconds 300
+reference tsptw50-medium --size 50 --problem tsptw --variant medium --solver pyvrp --seconds 3
+reference tspdl50-medium --size 50 --problem tspdl --variant medium --solver lkh --seconds 3
+reference vrptw50 --size 50 --problem vrptw --solver cp-sat --seconds 60

@@ -64,7 +64,7 @@ def test_paper_and_ours_stand_side_by_side():
     assert rows["EGAM", "greedy"] == ["1000", "5.800", "–", "0.0123", "5.72", "0.49", "6s"]
     assert rows["EGAM", "all starts"][4:] == ["–", "–", "–"]
     assert len(rows) == 15  # the paper's 14, and one that only we have
-    assert "Reference costs: highs, 60 s at most, all of them proven." in tsp.notes
+    assert "Reference costs: HiGHS, 60 s at most, all of them proven." in tsp.notes
     assert len(cvrp.rows) == 13 and len(pctsp.rows) == 11
     ways = [row[1] for row in tsp.rows]
     assert ways.index("greedy") > ways.index("600 s") and ways.index("8 × 20 samples") > ways.index("greedy")
@@ -79,7 +79,7 @@ def test_infeasible_shares_and_how_many():
         *("13.05", "15.52", "0.30", "22h"),
     ]
     assert tsptw.notes[0] == (
-        "Reference costs: pyvrp, 1 s at most, 0 of 1000 proven, the others upper bounds of the optimum; "
+        "Reference costs: PyVRP, 1 s at most, 0 of 1000 proven, the others upper bounds of the optimum; "
         "3 instances have no feasible solution."
     )
     assert ("OR-Tools", "600 s") not in lines(tspdl)

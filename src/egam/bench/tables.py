@@ -17,6 +17,10 @@ from egam.instance import KINDS
 from egam.methods import METHODS
 
 Results = Sequence[dict[str, str]]
+TITLES = {
+    **paper.TITLES,
+    **{"highs": "HiGHS", "cp-sat": "CP-SAT", "pyvrp": "PyVRP", "hygese": "HGS (hygese)", "held-karp": "Held-Karp"},
+}  # other solvers are called by their own names
 FORMS = {"greedy": "greedy", "starts": "all starts", "8xgreedy": "8 × greedy", "8xstarts": "8 × all starts"}
 NOTE = (
     "Ours: cost over feasibly solved instances, gap over those that the reference solved too, "
@@ -42,7 +46,7 @@ def table(name: str, results: Results, size: int, problem: str = "vrptw") -> lis
 
 def title_of(row: dict[str, str]) -> str:
     """A method by its name in print."""
-    return paper.TITLES.get(row["method"], row["method"])
+    return TITLES.get(row["method"], row["method"])
 
 
 def form_of(form: str) -> str:
@@ -73,7 +77,7 @@ def _block(problem: str, results: Results, size: int) -> Table:
     for each in left:
         kind = "learned" if each.method in {method.title for method in METHODS.values()} else "classical"
         cells = [each.method, form_of(each.form), *[MISSING] * (5 if limited else 4)]
-        rows.append((_order(kind, each.form), cells + _paper(each, limited, True)))
+        rows.append((_order(kind, each.form or "unlimited"), cells + _paper(each, limited, True)))
     rows.sort(key=lambda pair: pair[0])
     orders = [order for order, _ in rows]
     columns = ["Method", "Way", "n", "Cost", *(["Infeasible %"] if limited else []), "Gap %", "s each"]
@@ -111,8 +115,10 @@ def _same(printed: paper.Printed, row: dict[str, str]) -> bool:
 
 
 def _order(kind: str, form: str) -> int:
-    """Solvers, then single solutions of networks, then samples."""
-    return 0 if kind == "classical" else 1 if form == "greedy" else 2
+    """Solvers, plain rules, single solutions of networks, samples."""
+    if kind == "classical":
+        return 0 if form else 1
+    return 2 if form == "greedy" else 3
 
 
 def _seconds(row: dict[str, str]) -> str:
@@ -132,5 +138,5 @@ def _references(ours: Results) -> list[str]:
             proven = f"{row['reference_proven']} of {row['count']} proven, the others upper bounds of the optimum"
         without = f"; {row['unsolvable']} instances have no feasible solution" if int(row["unsolvable"] or 0) else ""
         solver, _, limit = row["reference"].partition(" ")
-        notes.append(f"Reference costs: {solver}, {form_of(limit)} at most, {proven}{without}.")
+        notes.append(f"Reference costs: {TITLES.get(solver, solver)}, {form_of(limit)} at most, {proven}{without}.")
     return notes

@@ -89,6 +89,14 @@ def table(
         write_atomically(out, lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type]
 
 
+@bench.command()
+def references(folder: Annotated[Path, typer.Argument(help="The folder of reference costs.")] = REFERENCES) -> None:
+    """What the stored reference costs are: solver, time, how many are proven, mean cost."""
+    from egam.bench.reference_table import reference_table
+
+    print(reference_table(folder).markdown(), end="")
+
+
 # ---- figures ----------------------------------------------------------------------------------------------------
 
 figure = typer.Typer(no_args_is_help=True, help="Figures (.png, .svg or .pdf) from runs and results.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from egam.bench.figures.canvas import paper, quiet, styles
 from egam.bench.model_tables import Results
-from egam.bench.tables import form_of, title_of
+from egam.bench.tables import TITLES, form_of, title_of
 from egam.errors import BadInput
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def tradeoff(results: Results, set_name: str) -> Figure:
     axis.set_ylim(bottom=-SMALLEST / 2 if lowest >= -SMALLEST / 4 else None)  # as a rule nothing is below the reference
     axis.axhline(0, color="#333333", linewidth=0.8)
     axis.set_xlabel("seconds per instance")
-    axis.set_ylabel(f"gap to {rows[0]['reference'].partition(' ')[0]} %")
+    reference = rows[0]["reference"].partition(" ")[0]
+    axis.set_ylabel(f"gap to {TITLES.get(reference, reference)} %")
     unsolved = "; hollow: some instances not solved" if any(row["feasible"] != row["count"] for row in rows) else ""
     axis.set_title(f"{set_name}, {rows[0]['count']} instances (bars: 95 %{unsolved})", fontsize=10)
     axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
