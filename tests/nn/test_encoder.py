@@ -144,3 +144,10 @@ def test_turned_and_plain_steps_agree(monkeypatch):
         turned = network.step(prepared, view)
         monkeypatch.setattr("egam.nn.decoder.TURNED_BELOW", 2)
         torch.testing.assert_close(network.step(prepared, view), turned, rtol=0, atol=1e-12)
+
+
+def test_tables_kept_while_solving_serve_training():
+    network, graph = encoder(False, width=32, heads=4, hidden=64, layers=1), features(False, nodes=17)
+    with torch.inference_mode():
+        network(graph)
+    assert torch.autograd.grad(network(graph).edges.sum(), network.input.edge.weight)[0].shape == (32, 1)

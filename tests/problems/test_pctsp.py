@@ -63,3 +63,14 @@ def test_generated_values():
     assert arrays["coords"].shape == (500, 21, 2)
     assert (arrays["prize"][:, 0] == 0).all() and (arrays["penalty"][:, 0] == 0).all()
     assert 0.195 < arrays["prize"].max() <= 0.2 and 0.29 < arrays["penalty"].max() <= 0.3
+
+
+def test_who_has_a_penalty_above_any_way_is_not_left_out():
+    """The longest way is 0-4, .7211, so that a penalty above 1.4422 is never paid; 1.44 may be."""
+    problem = PCTSP()
+    for penalty, home in ((1.44, True), (1.45, False)):
+        batch = problem.to_batch({**ARRAYS, "penalty": np.array([[0, 0.1, 0.2, 0.3, penalty]])})
+        state, _ = roll(problem, batch, (1, 2))
+        assert problem.allowed(batch, state)[0, 0].tolist() == [home, False, False, True, True]
+        state = problem.step(batch, state, torch.tensor([[4]]))
+        assert problem.allowed(batch, state)[0, 0, 0]

@@ -32,12 +32,14 @@ class Triangle:
     @cached_property
     def share(self) -> Float[Tensor, " M"]:
         """The share of each row in the full table: 2 / N² off the diagonal, 1 / N² on it."""
-        share = torch.full((self.rows,), 2.0, dtype=torch.float64, device=self.upper.device)
-        share[self.diagonal] = 1.0
-        return share / self.nodes**2
+        with torch.inference_mode(False):  # kept tables must serve training as well
+            share = torch.full((self.rows,), 2.0, dtype=torch.float64, device=self.upper.device)
+            share[self.diagonal] = 1.0
+            return share / self.nodes**2
 
 
 @lru_cache(maxsize=64)
+@torch.inference_mode(False)  # kept tables must serve training as well
 def triangle_of(nodes: int, device: torch.device) -> Triangle:
     i, j = torch.triu_indices(nodes, nodes, device=device)
     number = torch.arange(len(i), device=device)

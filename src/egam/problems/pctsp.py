@@ -31,7 +31,7 @@ class Batch:
     unit: Tensor  # [B]
     prize: Tensor  # [B, N] as a share of the least prize
     penalty: Tensor  # [B, N]
-    optional: Tensor  # [B, N] may a tour leave it out?
+    detour: Tensor  # [B] longest way there and back: who has a higher penalty is not left out
 
 
 @dataclass
@@ -69,8 +69,7 @@ class PCTSP:
         coords, travel, unit, units = base.scaled_geometry(arrays, 1.0 if generated else None)
         prize = base.tensor(arrays["prize"] / arrays["min_prize"][:, None])
         penalty = base.tensor(arrays["penalty"] / units[:, None])
-        optional = penalty <= 2 * base.seen(travel).amax((1, 2))[:, None]
-        return Batch(coords, travel, unit, prize, penalty, optional)
+        return Batch(coords, travel, unit, prize, penalty, 2 * base.seen(travel).amax((1, 2)))
 
     def features(self, batch: Batch) -> Features:
         prize, penalty = batch.prize.clamp(max=PRIZE_SEEN), batch.penalty.clamp(max=PENALTY_SEEN)
@@ -92,7 +91,8 @@ class PCTSP:
 
     def allowed(self, batch: Batch, state: State) -> Tensor:
         allowed = ~(state.visited | state.done[..., None])
-        complete = (state.visited | batch.optional[:, None]).all(-1)
+        optional = batch.penalty <= batch.detour[:, None]  # [B, N]
+        complete = (state.visited | optional[:, None]).all(-1)
         allowed[..., 0] = state.done | (complete & (state.collected >= 1 - base.TOLERANCE))
         return allowed
 
