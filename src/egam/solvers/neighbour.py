@@ -61,11 +61,13 @@ def _allowed(instance: Instance, route: list[int], left: np.ndarray, near: np.nd
 def _others_can_follow(instance: Instance, route: list[int], left: np.ndarray) -> np.ndarray:
     """[K] does an order keep all limits that begins with this port? That by limits does if any does."""
     assert instance.demand is not None and instance.draft_limit is not None
+    order = np.argsort(instance.draft_limit[left], kind="stable")
+    demand, limit = instance.demand[left[order]], instance.draft_limit[left[order]]
     slack = LOAD_SLACK / 2 * float(instance.demand.sum())
     load = instance.demand[route].sum()
-    order = np.argsort(instance.draft_limit[left], kind="stable")
+    room = limit + slack - load - np.cumsum(demand)  # if all come in this order
+    earlier = np.concatenate(([np.inf], np.minimum.accumulate(room)[:-1]))  # those who then come later by one demand
+    later = np.concatenate((np.minimum.accumulate(room[::-1])[::-1][1:], [np.inf]))
     can = np.empty(len(left), dtype=bool)
-    for first in range(len(left)):
-        ports = left[[first, *(other for other in order if other != first)]]
-        can[first] = (load + np.cumsum(instance.demand[ports]) <= instance.draft_limit[ports] + slack).all()
+    can[order] = (load + demand <= limit + slack) & (demand <= earlier) & (later >= 0)
     return can
