@@ -60,17 +60,17 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             return {"route": None}
         if not program.cut_off_fractions(*solution):
             break
-    bound, reduced = program.objective(), program.reduced_costs()
+    bound, reduced = program.objective, program.reduced
     program.demand_integers()
-    gap = FIRST_GAP * (bound + sum(request["penalty"] or [0.0]))
+    gap = max(FIRST_GAP * (bound + sum(request["penalty"] or [0.0])), 1e-6)
     while True:
         program.leave_out(np.abs(reduced) > gap)
         found = program.connected(deadline)
-        if found is not None and program.objective() <= bound + gap:  # whatever was left out costs more
+        if found is not None and program.objective <= bound + gap:  # whatever was left out costs more
             return {"route": walk(found[0])}
         if time.monotonic() > deadline:
             return {"route": None}
-        gap = 2 * gap if found is None else program.objective() - bound + 1e-9
+        gap = 2 * gap if found is None else program.objective - bound + 1e-9
 
 
 class _Program:
@@ -92,7 +92,10 @@ class _Program:
             ("mip_abs_gap", 1e-9),
         ):
             self.highs.setOptionValue(option, value)
-        self.relaxed: np.ndarray | None = None
+        self.objective = 0.0  # of the last run
+        self.relaxed = np.empty(0)  # columns of the last run of the relaxation
+        self.reduced = np.empty(0)  # by how much its cost rises per unit by which a column leaves its bound
+        self.integer = False
         self.bounds = [(0.0, 2.0 if i == 0 and share is not None else 1.0) for i, _ in self.edges]  # 2: there and back
         self.bounds += [(0.0 if share is not None else 1.0, 1.0)] * (self.size - 1)
         for low, high in self.bounds:
@@ -118,6 +121,7 @@ class _Program:
         self.highs.addRow(low, high, len(row), columns, np.array(list(row.values())))
 
     def demand_integers(self) -> None:
+        self.integer = True
         for column in range(len(self.edges) + self.size - 1):
             self.highs.changeColIntegrality(column, self.kinds.kInteger)
 
@@ -127,22 +131,16 @@ class _Program:
         self.highs.run()
         if self.highs.getModelStatus() != self.optimal:
             return None
-        values = np.array(self.highs.getSolution().col_value)
+        solution = self.highs.getSolution()
+        values, self.objective = np.array(solution.col_value), float(self.highs.getObjectiveValue())
+        if not self.integer:
+            self.relaxed, self.reduced = np.rint(values), np.array(solution.col_dual)
         used = np.zeros((self.size, self.size))
         used[self.edges[:, 0], self.edges[:, 1]] = values[: len(self.edges)]
         return used + used.T, np.concatenate(([1.0], values[len(self.edges) :]))
 
-    def objective(self) -> float:
-        return float(self.highs.getObjectiveValue())
-
-    def reduced_costs(self) -> np.ndarray:
-        """By how much the relaxation's cost rises per unit by which a column leaves its bound."""
-        return np.array(self.highs.getSolution().col_dual)
-
     def leave_out(self, columns: np.ndarray) -> None:
         """Fix columns where the relaxation has them, and free all others."""
-        if self.relaxed is None:
-            self.relaxed = np.rint(np.array(self.highs.getSolution().col_value))
         for column, (low, high) in enumerate(self.bounds):
             value = float(self.relaxed[column])
             self.highs.changeColBounds(column, *((value, value) if columns[column] else (low, high)))
