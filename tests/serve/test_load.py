@@ -53,7 +53,7 @@ def check(instances, statuses, results):
 
 
 def test_64_clients(server, client):
-    instances = asked(192)
+    instances = asked(128)
     check(instances, *asyncio.run(all_answers(server.url, instances, "greedy")))
     counters = client.get("/metrics").text
     assert 'egam_waiting{lane="quick"} 0' in counters

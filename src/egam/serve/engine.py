@@ -19,6 +19,7 @@ import torch
 
 from egam.catalogue import shipped
 from egam.instance import Instance
+from egam.machine import give_back_pages
 from egam.problems import get_problem
 from egam.problems.base import unstack
 from egam.result import Result
@@ -35,6 +36,7 @@ FOUR = Instance.tsp([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], name="four
 SMALL = 8  # nodes of what the network warms up with
 HEALTHY_FOR = 1.0  # seconds that an answer to /health is good for
 MOST_WORKERS = 8  # beyond, they would only wait for Python's lock
+GIVE_BACK = 10.0  # seconds between two times that freed memory is handed back: else it grows for hours, in shreds
 QUICK = 0.5  # seconds of one instance
 BATCH = 1.5  # seconds of one batch
 Improved = Callable[[Result], Any]
@@ -68,6 +70,7 @@ class Engine:
         self.lanes = (self.quick, self.search, self.classical)
         self._health: tuple[float, dict[str, Any]] | None = None
         self._examining: Job | None = None
+        self._gave_back = time.monotonic()
 
     # ---- work ---------------------------------------------------------------------------------------------------
 
@@ -169,6 +172,9 @@ class Engine:
 
     def _watch(self, lane: str) -> Callable[[int, float], None]:
         def watch(size: int, seconds: float) -> None:
+            if time.monotonic() - self._gave_back > GIVE_BACK:
+                self._gave_back = time.monotonic()
+                give_back_pages()
             self.metrics.see("egam_batch_size", size, SIZES, lane=lane)
             self.metrics.see("egam_batch_seconds", seconds, lane=lane)
 
