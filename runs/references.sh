@@ -26,5 +26,5 @@ reference atsp50-road --size 50 --problem atsp --variant road --solver cp-sat --
 reference cvrp50 --size 50 --problem cvrp --solver hygese --seconds 1
 reference pctsp50 --size 50 --problem pctsp --solver highs --seconds 300
 reference tsptw50-medium --size 50 --problem tsptw --variant medium --solver pyvrp --seconds 3
-reference tspdl50-medium --size 50 --problem tspdl --variant medium --solver lkh --seconds 3
+reference tspdl50-medium --size 50 --problem tspdl --variant medium --solver lkh --seconds 4
 reference vrptw50 --size 50 --problem vrptw --solver cp-sat --seconds 60

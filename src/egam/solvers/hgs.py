@@ -16,6 +16,7 @@ from egam.solution import Solution
 from egam.solvers import need, need_symmetric
 from egam.solvers.child import in_child
 from egam.solvers.integers import whole_loads
+from egam.solvers.simple import simple_solution
 
 LONGEST = 1414.0
 LARGEST_DEMAND = 9e4  # of 100,000
@@ -25,6 +26,8 @@ def solve(instance: Instance, seconds: float, seed: int = 0) -> Solution:
     need("hygese")
     need_symmetric("hygese", instance)
     assert instance.demand is not None and instance.capacity is not None
+    if not instance.travel.any():  # it wants some way to go
+        return simple_solution(instance)
     capacity = np.full(instance.size, instance.capacity)
     largest = LARGEST_DEMAND * instance.demand.sum() / (instance.demand.max() or 1.0)
     demand, limit = whole_loads(instance.demand, capacity, instance.capacity, largest)
