@@ -59,13 +59,18 @@ def _is(row: dict[str, str], title: str, layers: int, size: int) -> bool:
 
 
 def trained_and_tested(results: Results, problem: str) -> dict[str, Pairs]:
-    """By method: the greedy rows of weights that were trained on one size."""
+    """By method: the greedy rows of weights that were trained on one size; of several depths, the method's own."""
     found: dict[str, Pairs] = {}
-    for row in results:
+    for row in sorted(results, key=_has_own_depth):
         if row["problem"] == problem and row["form"] == "greedy" and row["trained_on"].isdigit() and row["cost"]:
             title = METHODS[row["trained_as"]].title if row["trained_as"] in METHODS else row["method"]
             found.setdefault(title, {})[int(row["trained_on"]), int(row["size"])] = row
     return found
+
+
+def _has_own_depth(row: dict[str, str]) -> bool:
+    method = METHODS.get(row["trained_as"])
+    return method is not None and row["layers"] == str(method.encoder_layers)
 
 
 def generalisation(results: Results, problem: str) -> list[Table]:
