@@ -360,10 +360,10 @@ def test_a_body_that_never_ends(server):
 
 
 def test_many_bodies_that_grow_when_parsed(client, server):
-    """24 bodies of a megabyte, each a third of a million empty lists: 20 MB of them in Python."""
+    """12 bodies of a megabyte, each a third of a million empty lists: 20 MB of them in Python."""
     body = b'{"instance": {"problem": "tsp", "coords": [' + b"[]," * 330_000 + b"[]]}}"
     before = memory(client)
-    replies = in_threads(24, lambda k: httpx.post(server.url + "/solve", content=body, timeout=120))
+    replies = in_threads(12, lambda k: httpx.post(server.url + "/solve", content=body, timeout=120))
     assert {reply.status_code for reply in replies} == {413}  # too many nodes, known only after parsing
     assert memory(client) < before + 200e6
 
