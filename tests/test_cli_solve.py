@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -148,17 +149,30 @@ def test_not_feasible(folder, call):
     assert code == 4 and json.loads(out)["feasible"] is False
 
 
+@contextmanager
+def ctrl_c_after(seconds):
+    """Ctrl-C while the block runs, and never after it; also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+
+
 def test_ctrl_c_prints_the_best_so_far(folder, call):
     call("solve", "a.json", "--samples", 0)  # loads
-    threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    code, out, err = call("solve", "a.json", "--time-limit", 100)
+    with ctrl_c_after(3):
+        code, out, err = call("solve", "a.json", "--time-limit", 100)
     assert (code, err) == (130, "")
     assert out.startswith("a (tsp, 6 nodes): cost") and "stopped by Ctrl-C: this is the best so far" in out
 
 
 def test_ctrl_c_among_several_files(folder, call):
-    threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    code, out, _ = call("solve", "c.json", "a.json", "b.json", "--time-limit", 100, "--json")
+    with ctrl_c_after(3):
+        code, out, _ = call("solve", "c.json", "a.json", "b.json", "--time-limit", 100, "--json")
     assert code == 130 and [result["file"] for result in json.loads(out)["results"]] == ["c.json"]
 
 

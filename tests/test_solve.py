@@ -365,7 +365,8 @@ def test_a_greedy_decoding_ends_before_its_time_limit():
 
 def test_ctrl_c_returns_the_best_so_far():
     code = """
-import egam, numpy as np
+import egam, signal, numpy as np
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background may have been told to ignore it
 result = egam.solve(
     egam.Instance.tsp(np.random.default_rng(0).random((30, 2))), time_limit=100,
     on_improvement=lambda result: print("better", flush=True),
