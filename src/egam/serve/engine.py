@@ -1,8 +1,10 @@
 """From what was asked to `egam.solve`: three lanes, and the numbers about them.
 
-    quick       the network in less than half a second: what arrives together is one call of `solve`. As many threads as
-                cores, as several batches on one core each are faster than one on all; a lone batch gets all
-    search      the network with a time limit, many samples or many nodes: one instance after the other
+    quick       the network in less than half a second: what arrives together is one call of `solve`. As many workers as
+                cores, each on one core: several batches side by side are faster than one on all, and small products
+                gain nothing from a second core
+    search      the network with a time limit, many samples or many nodes: one instance after the other, on all cores
+                that are free
     classical   other solvers, in a process of their own (apart.py)
 So a minute of search never stands before a greedy answer. Nothing but this file and apart.py solves.
 """
@@ -55,7 +57,7 @@ class Engine:
         self.cores = torch.get_num_threads()  # that the network may use
         self.quick = Lane(
             "quick",
-            self._solve,
+            self._solve_together,
             longest=limits.queue,
             heaviest=limits.wait_seconds,
             largest_batch=limits.batch,
@@ -65,7 +67,7 @@ class Engine:
         )
         self.search, self.classical = (
             Lane(name, solver, longest=limits.queue, heaviest=limits.wait_seconds, watch=self._watch(name))
-            for name, solver in (("search", self._solve), ("classical", self._solve_apart))
+            for name, solver in (("search", self._search), ("classical", self._solve_apart))
         )
         self.lanes = (self.quick, self.search, self.classical)
         self._health: tuple[float, dict[str, Any]] | None = None
@@ -104,7 +106,12 @@ class Engine:
             self.metrics.count("egam_stopped_total", len(left))
 
     def warm_up(self) -> None:
-        """Load the weights of every problem and solve something small with each, so that no request is the first."""
+        """Load the weights of every problem and solve something small with each, so that no request is the first.
+
+        On one core: each thread that computes on several keeps helpers of its own, and as soon as there are more of
+        those than cores, OpenMP makes them sleep between any two products, which doubles the time of a small request.
+        """
+        torch.set_num_threads(1)
         for entry in shipped().values():
             problem = get_problem(entry.problem, entry.variant)
             (instance,) = unstack(entry.problem, problem.generate(np.random.default_rng(0), 1, SMALL))
@@ -134,9 +141,16 @@ class Engine:
         slow = task.options.time_limit is not None or work.seconds(task.instance, task.options) > QUICK
         return self.search if slow else self.quick
 
+    def _solve_together(self, jobs: list[Job]) -> list[Result]:
+        torch.set_num_threads(1)  # this thread's
+        return self._solve(jobs)
+
+    def _search(self, jobs: list[Job]) -> list[Result]:
+        torch.set_num_threads(max(1, self.cores - self.quick.at_work))
+        return self._solve(jobs)
+
     def _solve(self, jobs: list[Job]) -> list[Result]:
         options: Options = jobs[0].task.options
-        torch.set_num_threads(max(1, self.cores // max(1, self.quick.at_work + self.search.at_work)))  # this thread's
         results = solve(
             [job.task.instance for job in jobs],
             options.method,
