@@ -130,9 +130,7 @@ def test_several_files_as_json(folder, call):
 
 def test_one_of_several_cannot_be_solved(folder, call):
     """held-karp solves no cvrp; the others are solved."""
-    code, out, err = call(
-        "solve", "a.json", "orders.csv", "--capacity", 9, "--method", "held-karp", "--json"
-    )
+    code, out, err = call("solve", "a.json", "orders.csv", "--capacity", 9, "--method", "held-karp", "--json")
     assert code == 2 and "capacity is given, but is of no use with json files" in err
     assert json.loads(out)["results"] == []
     code, out, err = call("solve", "a.json", "c.json", "--method", "hygese", "--json")

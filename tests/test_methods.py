@@ -155,9 +155,7 @@ def test_pomo_samples_from_every_node_once():
 def test_weights_of_another_network_do_not_start_a_run(tmp_path):
     Trainer.fresh(config_of("gam", steps=2, encoder_layers=1), tmp_path / "gam", say=quiet).train()
     with pytest.raises(BadInput, match=r"has gam Shape\(.*this run's network is gatv2 Shape\("):
-        Trainer.fresh(
-            config_of("gatv2", encoder_layers=1), tmp_path / "other", init=str(tmp_path / "gam"), say=quiet
-        )
+        Trainer.fresh(config_of("gatv2", encoder_layers=1), tmp_path / "other", init=str(tmp_path / "gam"), say=quiet)
 
 
 def test_started_weights_are_the_frozen_copys_too(tmp_path):

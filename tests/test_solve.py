@@ -489,5 +489,3 @@ print({PEAK_GIB}, needed_gib(load_model("tsp")[0], 600))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     peak, estimate = map(float, done.stdout.split())
     assert estimate / 2 < peak < estimate
-
-

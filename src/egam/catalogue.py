@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,11 @@ class Entry:
         return str(self.trained.get("method", self.network))
 
     @property
+    def mask(self) -> str:
+        """Which next nodes the network chose from when it was trained, and chooses from now (problems/base.MASKS)."""
+        return str(self.config.get("mask", "paper"))
+
+    @property
     def trained_on(self) -> str:
         """`tsptw-medium with N = 20-50`."""
         problem = f"{self.problem}-{self.variant}" if self.variant else self.problem
@@ -59,7 +65,13 @@ class Entry:
 def shipped(folder: Path = PRETRAINED) -> dict[str, Entry]:
     """All weights of the package by name."""
     configs = sorted(folder.glob("*/config.json"))
-    return {path.parent.name: entry_of(path.parent, path.parent.name) for path in configs}
+    return dict(_entries(tuple((path.parent, path.stat().st_mtime_ns) for path in configs)))
+
+
+@lru_cache(maxsize=4)
+def _entries(folders: tuple[tuple[Path, int], ...]) -> dict[str, Entry]:
+    """By name; read again where a file has changed."""
+    return {folder.name: entry_of(folder, folder.name) for folder, _ in folders}
 
 
 def find(weights: str | Path) -> Entry:

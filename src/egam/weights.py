@@ -48,7 +48,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def save_model(folder: Path, network: Model, problem: Problem, trained: dict[str, Any]) -> None:
     """Write model.safetensors, then config.json, which names its hash."""
-    about = {"network": network.name, "problem": problem.name, "variant": problem.variant}
+    about = {"network": network.name, "problem": problem.name, "variant": problem.variant, "mask": problem.mask}
     _write(folder, network.state_dict(), "float32", {**about, "shape": network.shape.to_dict(), "trained": trained})
 
 
@@ -67,7 +67,7 @@ def load_entry(entry: Entry) -> tuple[Model, Problem, dict[str, Any]]:
             "the file is damaged or foreign"
         )
     _check_numbers(path, tensors, str(config.get("dtype", "float32")))
-    problem = get_problem(entry.problem, entry.variant)
+    problem = get_problem(entry.problem, entry.variant, entry.mask)
     shape = _shape(entry.folder / "config.json", config)
     network = NETWORKS[config["network"]](problem.spec, shape)
     load_state(network, tensors, str(path))
@@ -99,7 +99,8 @@ def ship(run: str | Path, name: str, remarks: str = "", folder: Path = catalogue
     target = folder / name
     target.mkdir(parents=True, exist_ok=True)
     keys = ("network", "problem", "variant", "shape")
-    _write(target, tensors, "float16", {**{key: config[key] for key in keys}, "trained": config.get("trained", {})})
+    about = {**{key: config[key] for key in keys}, "mask": config.get("mask", "paper")}
+    _write(target, tensors, "float16", {**about, "trained": config.get("trained", {})})
     card = _card(catalogue.entry_of(target, name), sum(tensor.numel() for tensor in tensors.values()), remarks)
     write_atomically(target / "README.md", lambda temporary: temporary.write_text(card) and None)  # type: ignore[arg-type]
     return target

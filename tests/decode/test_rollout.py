@@ -1,10 +1,12 @@
 """The decoding loop and the parallel scoring pass, for every problem."""
 
 import numpy as np
+import pytest
 import torch
 
 from egam.decode import draws
 from egam.decode.rollout import choose, log_likelihood, roll_out
+from egam.nn import decoder
 from egam.nn.decoder import View
 from egam.nn.egam import EGAM, Shape
 from egam.problems import get_problem
@@ -33,13 +35,25 @@ class Textbook:
         return self.network.step(prepared, view, textbook=True)
 
 
-def test_fast_steps_are_textbook_steps(problem):
+@pytest.mark.parametrize("copies", [False, True], ids=["as AVX2 likes it", "as AVX-512 likes it"])
+def test_fast_steps_are_textbook_steps(problem, copies, monkeypatch):
+    monkeypatch.setattr(decoder, "COPIES_TRANSPOSED", copies)
     batch, network, prepared = prepared_case(problem)
     starts, keys = starts_and_keys(batch)
     fast = roll_out(network, problem, batch, prepared, starts, keys)
     textbook = roll_out(Textbook(network), problem, batch, prepared, starts, keys)
     assert torch.equal(fast.sequence, textbook.sequence)
     torch.testing.assert_close(fast.log_likelihood, textbook.log_likelihood, rtol=0, atol=1e-4)
+
+
+def test_what_is_not_measured_is_not_a_number(problem):
+    batch, network, prepared = prepared_case(problem)
+    starts, keys = starts_and_keys(batch)
+    measured = roll_out(network, problem, batch, prepared, starts, keys)
+    quick = roll_out(network, problem, batch, prepared, starts, keys, measure=False)
+    assert torch.equal(quick.sequence, measured.sequence) and torch.equal(quick.cost, measured.cost)
+    assert quick.log_likelihood.isnan().all() and quick.entropy.isnan().all()
+    assert measured.log_likelihood.isfinite().all() and measured.entropy.isfinite().all()
 
 
 def test_parallel_log_likelihood_is_the_step_by_step_one(problem):

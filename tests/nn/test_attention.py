@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from egam.nn import attention
+from egam.nn import attention, products
 from egam.nn.attention import MultiHead
 from egam.nn.norm import Norm
 from egam.nn.products import mixture, scores
@@ -65,8 +65,10 @@ def test_edge_node_directed():
     torch.testing.assert_close(attention.fast_edge_node_directed(*both, edges), textbook, rtol=0, atol=1e-12)
 
 
-def test_hand_written_gradients():
+@pytest.mark.parametrize("copies", [False, True], ids=["as AVX2 likes it", "as AVX-512 likes it"])
+def test_hand_written_gradients(copies, monkeypatch):
     """Every autograd.Function of ours against finite differences."""
+    monkeypatch.setattr(products, "COPIES_TRANSPOSED", copies)
     triangle = triangle_of(4, CPU)
     packed = torch.randn(2, triangle.rows, 3, dtype=torch.float64, requires_grad=True)
     full = torch.randn(2, 4, 4, 3, dtype=torch.float64, requires_grad=True)

@@ -98,7 +98,9 @@ def test_nothing_comes_from_elsewhere_and_nothing_is_inline():
     assert {path.suffix for path in files} <= {".html", ".js", ".css", ".svg"}
     for path in files:
         text = path.read_text()
-        foreign = set(re.findall(r"(?:https?:)?//[a-z][\w.-]+\.[a-z]{2,}[^\s\"']*", text)) - {"http://www.w3.org/2000/svg"}
+        foreign = set(re.findall(r"(?:https?:)?//[a-z][\w.-]+\.[a-z]{2,}[^\s\"']*", text)) - {
+            "http://www.w3.org/2000/svg"
+        }
         assert not foreign, f"{path.name}: {foreign}"
         assert "eval(" not in text and "innerHTML" not in text, path.name
     html = (STATIC / "index.html").read_text()

@@ -141,6 +141,4 @@ def test_a_rollout_baseline_remembers():
     again = rollout_baseline(problem, NETWORKS["gam"](problem.spec, SMALL))
     again.load(baseline.state())
     assert (again.epochs, again.replaced, again.warm_up.mean) == (1, 3, baseline.warm_up.mean)
-    assert all(
-        torch.equal(a, b) for a, b in zip(again.state().values(), baseline.state().values(), strict=True)
-    )
+    assert all(torch.equal(a, b) for a, b in zip(again.state().values(), baseline.state().values(), strict=True))

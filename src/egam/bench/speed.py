@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import resource
 import subprocess
 import sys
@@ -29,10 +30,9 @@ from egam.decode.rollout import choose
 from egam.machine import keep_pages
 from egam.nn.decoder import View
 from egam.nn.egam import EGAM, Shape
-from egam.nn.encoder import chunk_size
 from egam.problems import get_problem
 from egam.train.reinforce import Draw, advantages, distinct_starts, reinforce_step, symmetric_copies
-from egam.train.trainer import MICRO_CHUNKS
+from egam.train.trainer import edge_micro_batch
 
 TEXTBOOK_PART = 8  # instances per backward pass of the textbook step, which would not fit into memory otherwise
 
@@ -144,7 +144,7 @@ def training_speed(nodes: int, instances: int, n: int, repetitions: int, textboo
     problem = get_problem("tsp")
     network = EGAM(problem.spec)
     batch = problem.to_batch(problem.generate(np.random.default_rng(1), instances, nodes))
-    micro = MICRO_CHUNKS * chunk_size(nodes * (nodes + 1) // 2)
+    micro = min(edge_micro_batch(nodes, False), math.ceil(instances / torch.get_num_threads()))
 
     def fast_step() -> None:
         network.zero_grad()

@@ -87,6 +87,7 @@ def _dataset(
     make = datasets.public if public else datasets.seeded
     return make(problem, size, 1000 if count is None else count)
 
+
 def _table(title: str, rows: dict[str, dict[str, Any]]) -> None:
     from rich.table import Table
 

@@ -61,12 +61,14 @@ def roll_out(
     starts: Int[Tensor, "B S"],
     keys: Int[Tensor, "B S"] | None = None,
     record: bool = False,
+    measure: bool = True,
 ) -> Rollout:
-    """Greedy rollouts, or sampled ones where `keys` are given (see draws.py)."""
+    """Greedy rollouts, or sampled ones where `keys` are given (see draws.py). If log-likelihood and entropy are not to
+    be measured, they are NaN."""
     state = problem.start(batch, starts)
     sequence, seen = [state.current], []
-    likelihood = torch.zeros(starts.shape, device=starts.device)
-    surprise, decisions = torch.zeros_like(likelihood), torch.zeros_like(likelihood)
+    likelihood = torch.full(starts.shape, 0.0 if measure else math.nan, device=starts.device)
+    surprise, decisions = likelihood.clone(), likelihood.clone()
     number = 0
     while not bool(state.done.all()):
         allowed = problem.allowed(batch, state)
@@ -75,10 +77,11 @@ def roll_out(
         if bool(open_ends.any()):
             logits = network.step(prepared, view)
             action = choose(logits, None if keys is None else draws.uniforms(keys, number))
-            log_p = log_softmax(logits)
-            likelihood += log_p.gather(-1, action[..., None]).squeeze(-1)
-            surprise += torch.where(log_p > -math.inf, -log_p.exp() * log_p, 0.0).sum(-1)
-            decisions += open_ends
+            if measure:
+                log_p = log_softmax(logits)
+                likelihood += log_p.gather(-1, action[..., None]).squeeze(-1)
+                surprise += torch.where(log_p > -math.inf, -log_p.exp() * log_p, 0.0).sum(-1)
+                decisions += open_ends
         else:
             action = allowed.to(torch.uint8).argmax(-1)
         state = problem.step(batch, state, action)

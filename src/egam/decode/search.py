@@ -85,7 +85,7 @@ class Search:
         for part in self._parts(chosen):
             self._prepare(part)
             for starts, keys in self._rollouts(part, decoding, first):
-                rolled = roll_out(self.network, self.problem, part.batch, part.prepared, starts, keys)
+                rolled = roll_out(self.network, self.problem, part.batch, part.prepared, starts, keys, measure=False)
                 score = rolled.cost.double() + INFEASIBLE * rolled.penalty.double()
                 score, at = score.topk(min(KEEP, score.shape[1]), largest=False)
                 best = rolled.sequence.gather(1, at[..., None].expand(-1, -1, rolled.sequence.shape[-1]))

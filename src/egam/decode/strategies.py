@@ -124,7 +124,7 @@ def _best(
         keys = every.view(instances, decoding.copies, rollouts).transpose(0, 1).flatten(0, 1)
         if problem.spec.context_first:  # sampled tours of a TSP also sample where they start
             starts = (draws.uniforms(keys, 1 << 20) * nodes).long().clamp(max=nodes - 1)
-    result = roll_out(network, problem, copies, prepared, starts, keys)
+    result = roll_out(network, problem, copies, prepared, starts, keys, measure=False)
 
     def per_instance(values: Tensor) -> Tensor:
         """[copies·B, S, ...] -> [B, copies·S, ...]"""

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from egam.nn.attention import MultiHead, attend
 from egam.nn.encoder import Encoded, FeedForward
-from egam.nn.products import mixture, scores
+from egam.nn.products import COPIES_TRANSPOSED, mixture, scores
 from egam.problems.base import Spec
 
 Look = Callable[[Tensor], Tensor]  # [B·G, R, D] -> [B·G, R, N]: products with each group's edges
@@ -132,7 +132,8 @@ class Decoder(nn.Module):
         if encoded.adjacency is not None:
             allowed = allowed & encoded.adjacency.flatten(0, 1).index_select(0, row).view_as(allowed)
         context = self._add_numbers(context, view.context[:, :, None])
-        look = _looking(edges) if nodes >= TURNED_BELOW else _looking_turned(prepared.turned, row)
+        turns = COPIES_TRANSPOSED and nodes < TURNED_BELOW
+        look = _looking_turned(prepared.turned, row) if turns else _looking(edges)
         return self._logits(prepared, context, edges, look, allowed[:, :, None]).squeeze(2)
 
     def score(self, prepared: Prepared, view: View, groups: int) -> Float[Tensor, "B GQ N"]:

@@ -12,7 +12,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-
 # A property of the processor, not a measurement: the same machine always computes in the same order.
 COPIES_TRANSPOSED = "AVX512" in torch.backends.cpu.get_cpu_capability()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from egam.errors import BadInput, nearest
 from egam.instance import kind_of
 from egam.problems.atsp import ATSP
-from egam.problems.base import Problem
+from egam.problems.base import MASKS, Problem
 from egam.problems.cvrp import CVRP
 from egam.problems.pctsp import PCTSP
 from egam.problems.tsp import TSP
@@ -24,17 +24,19 @@ PROBLEMS: dict[str, tuple[Callable[..., Problem], tuple[str, ...]]] = {  # name 
     "tspdl": (TSPDL, ("medium", "easy", "hard")),
     "vrptw": (VRPTW, ()),
 }
+LOOKING_AHEAD = ("tsptw", "tspdl", "vrptw")  # problems whose file knows the mask "lookahead"
 
 
-def get_problem(name: str, variant: str = "") -> Problem:
+def get_problem(name: str, variant: str = "", mask: str = "paper") -> Problem:
     """The problem of that name; without a variant, its default one."""
     kind_of(name)  # explains an unknown name
     problem, variants = PROBLEMS[name]
-    if not variant:
-        return problem()
-    if not variants:
+    if variant and not variants:
         raise BadInput(f"variant '{variant}' of {name} is unknown: {name} has no variants")
-    if variant not in variants:
+    if variant and variant not in variants:
         near = nearest(variant, list(variants))
         raise BadInput(f"variant '{variant}' of {name} is unknown{near}; accepted: {', '.join(variants)}")
-    return problem(variant=variant)
+    masks = MASKS if name in LOOKING_AHEAD else MASKS[:1]
+    if mask not in masks:
+        raise BadInput(f"mask '{mask}' of {name} is unknown{nearest(mask, list(masks))}; accepted: {', '.join(masks)}")
+    return problem(**{"variant": variant} if variant else {}, mask=mask)

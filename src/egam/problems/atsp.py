@@ -30,6 +30,7 @@ _tsp = TSP()
 class ATSP:
     name: str = "atsp"
     variant: str = "road"
+    mask: str = "paper"
     unit: float = 1.0
     spec: Spec = Spec(
         node_features=4, depot_features=0, edge_features=2, context_features=0, context_first=True, directed=True

@@ -27,6 +27,7 @@ Arrays = dict[str, np.ndarray]  # field of Instance -> [B, ...] values in raw un
 SMALLEST = 3  # nodes, depot or start included
 FAR, STRAIGHT, MOST = 0.2, 0.1, 3.0  # how a matrix is measured against a map; see _matrix_units
 LONGEST_SEEN = 3.0  # scaled units; generated ways are shorter
+MASKS = ("paper", "lookahead")  # which next nodes a network may choose from: see each problem's file
 TOLERANCE = 1e-5  # scaled units; float32 sums along a route are not finer
 
 
@@ -75,6 +76,8 @@ class Problem(Protocol):
     def name(self) -> str: ...
     @property
     def variant(self) -> str: ...
+    @property
+    def mask(self) -> str: ...
     @property
     def unit(self) -> float:
         """Raw length that the literature counts as 1."""
@@ -143,6 +146,11 @@ def gather_nodes(values: Float[Tensor, "B N"], nodes: Int[Tensor, "B S"]) -> Flo
     return values.gather(1, nodes)
 
 
+def gather_rows(table: Float[Tensor, "B N N"], nodes: Int[Tensor, "B S"]) -> Float[Tensor, "B S N"]:
+    """table[b, nodes[b, s], :]"""
+    return table.gather(1, nodes[..., None].expand(-1, -1, table.shape[2]))
+
+
 def paper_cost(problem: Problem, batch: Batch, cost: Float[Tensor, "B S"]) -> Float[Tensor, "B S"]:
     """Scaled costs in the literature's units."""
     if KINDS[problem.name].cost == "unserved":
@@ -162,6 +170,12 @@ def visit(visited: Bool[Tensor, "B S N"], nodes: Int[Tensor, "B S"]) -> Bool[Ten
 def violation(excess: Float[Tensor, "B S"]) -> Float[Tensor, "B S"]:
     """N_out + T_out of one visit in the paper's penalty: 0 within the tolerance, else 1 and the amount."""
     return torch.where(excess > TOLERANCE, 1 + excess, 0.0)
+
+
+def preferred(allowed: Bool[Tensor, "B S N"], better: Bool[Tensor, "B S N"]) -> Bool[Tensor, "B S N"]:
+    """Of what is allowed, only what is better; all of it where nothing is."""
+    both = allowed & better
+    return torch.where(both.any(-1, keepdim=True), both, allowed)
 
 
 def tensor(array: np.ndarray) -> Tensor:

@@ -42,6 +42,7 @@ class State:
 class CVRP:
     name: str = "cvrp"
     variant: str = ""
+    mask: str = "paper"
     unit: float = 1.0
     spec: Spec = Spec(
         node_features=3, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False

@@ -48,6 +48,7 @@ class State:
 class PCTSP:
     name: str = "pctsp"
     variant: str = ""
+    mask: str = "paper"
     unit: float = 1.0
     spec: Spec = Spec(
         node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False

@@ -39,6 +39,7 @@ class State:
 class TSP:
     name: str = "tsp"
     variant: str = ""
+    mask: str = "paper"
     unit: float = 1.0
     spec: Spec = Spec(
         node_features=2, depot_features=0, edge_features=1, context_features=0, context_first=True, directed=False

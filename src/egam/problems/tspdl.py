@@ -3,12 +3,15 @@
 Cost: length of the closed tour. The load after a visit is the sum of the demands visited so far, and
 excess = max(0, load - draft limit) at that port. The limit of port 0 is not checked.
 Next: any port not yet visited, so a tour can be infeasible: training adds N_out + D_out, overloaded visits and their
-excess. Size N counts nodes, port 0 among them. Variants are PIP's: easy, medium and hard limit 50, 75 and
-90 % of the ports, always feasibly.
+excess. With the mask "lookahead": of those, the ones after which an order without excess is still possible (if there is
+any, the one by draft limits is); all of them if there is none.
+Size N counts nodes, port 0 among them. Variants are PIP's: easy, medium and hard limit 50, 75 and 90 % of the ports,
+always feasibly.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -47,6 +50,7 @@ class State:
 class TSPDL:
     name: str = "tspdl"
     variant: str = "medium"
+    mask: str = "paper"
     unit: float = 1.0
     spec: Spec = Spec(
         node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
@@ -90,7 +94,24 @@ class TSPDL:
     def allowed(self, batch: Batch, state: State) -> Tensor:
         allowed = ~state.visited
         allowed[..., 0] = state.done
-        return allowed
+        return allowed if self.mask == "paper" else base.preferred(allowed, self._stays_feasible(batch, state))
+
+    def _stays_feasible(self, batch: Batch, state: State) -> Tensor:
+        """[B, S, N] can all ports that are left be loaded at if port j is next?
+
+        By draft limits, port k would be left with so much room under the ship; if j comes first, those with a smaller
+        limit than j's have j's demand less of it, the others what they had.
+        """
+        order = batch.limit.argsort(dim=-1, stable=True)  # [B, N]
+        limit, demand = batch.limit.gather(1, order)[:, None], batch.demand.gather(1, order)[:, None]
+        visited = state.visited.gather(2, order[:, None].expand_as(state.visited))
+        demand = demand.masked_fill(visited, 0.0)  # [B, S, N] in that order
+        room = (limit - state.load[..., None] - demand.cumsum(-1)).masked_fill(visited, math.inf)
+        before = torch.nn.functional.pad(room.cummin(-1).values[..., :-1], (1, 0), value=math.inf)
+        after = room.flip(-1).cummin(-1).values.flip(-1)
+        fits = state.load[..., None] + demand <= limit + base.TOLERANCE
+        fits &= (demand <= before + base.TOLERANCE) & (after >= -base.TOLERANCE)
+        return torch.zeros_like(fits).scatter(2, order[:, None].expand_as(fits), fits)
 
     def step(self, batch: Batch, state: State, action: Tensor) -> State:
         visited = base.visit(state.visited, action)

@@ -3,12 +3,15 @@
 Cost: length of the closed tour; waiting is free. Travel takes as long as it costs, service takes no time, a window
 bounds the start of service: t <- max(t + travel, start), late = max(0, t - end). The way back is never late.
 Next: any node not yet visited, so a tour can be late: training adds N_out + T_out, late visits and their lateness.
+With the mask "lookahead" (PIP's one step ahead): of those, the ones that are reached in time and from which each other
+node that is left can still be reached in time; all of them if there is none.
 Size N counts nodes, the start among them. Variants are PIP's: easy and medium (wide and narrow windows at
 random times; no feasible tour is guaranteed), hard (windows around a random tour, always feasible).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +24,7 @@ from egam.problems.base import Arrays, Features, Spec
 from egam.solution import Solution
 
 SIDE = 100.0  # of the square that generated sets lie in
+TABLE = 1 << 24  # numbers in a table of the lookahead
 WIDTHS = {"easy": (0.5, 0.75), "medium": (0.1, 0.2)}  # of windows, as a share of the time span
 
 
@@ -48,6 +52,7 @@ class State:
 class TSPTW:
     name: str = "tsptw"
     variant: str = "medium"
+    mask: str = "paper"
     unit: float = SIDE
     spec: Spec = Spec(
         node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
@@ -92,7 +97,21 @@ class TSPTW:
     def allowed(self, batch: Batch, state: State) -> Tensor:
         allowed = ~state.visited
         allowed[..., 0] = state.done
-        return allowed
+        return allowed if self.mask == "paper" else base.preferred(allowed, self._keeps_all_in_time(batch, state))
+
+    def _keeps_all_in_time(self, batch: Batch, state: State) -> Tensor:
+        """[B, S, N] is node j reached in time, and every other node k that is left after j?"""
+        nodes = batch.travel.shape[1]
+        leg = base.gather_rows(batch.travel, state.current)  # [B, S, N]
+        time = torch.maximum(state.time[..., None] + leg, batch.window[:, None, :, 0])
+        in_time = time <= batch.window[:, None, :, 1] + base.TOLERANCE
+        leave_by = batch.window[:, None, :, 1] - batch.travel  # [B, N, N] from j, to be at k in time
+        leave_by = leave_by.masked_fill(torch.eye(nodes, dtype=torch.bool, device=leave_by.device), math.inf)
+        parts = []
+        for visited in state.visited.split(max(1, TABLE // (len(leave_by) * nodes**2)), 1):
+            left = leave_by[:, None].masked_fill(visited[:, :, None], math.inf)  # [B, S, N, N]
+            parts.append(left.amin(-1))
+        return in_time & (time <= torch.cat(parts, 1) + base.TOLERANCE)
 
     def step(self, batch: Batch, state: State, action: Tensor) -> State:
         visited = base.visit(state.visited, action)

@@ -4,7 +4,8 @@ Cost: number of customers not served. The vehicle leaves when the depot opens, t
 service takes no time, waiting is allowed. Arriving after a window's end is a failed visit: it costs the time and
 serves nobody.
 Next: customers not yet visited whose window is still open at the current time (so a visit can fail), and always the
-depot. Going there ends the route.
+depot. Going there ends the route. With the mask "lookahead": of the customers, those that are reached in time, and the
+depot only if there is none; where no detour is a short cut, nothing better is lost.
 Size N counts customers; with the depot there are N + 1 nodes.
 """
 
@@ -48,6 +49,7 @@ class State:
 class VRPTW:
     name: str = "vrptw"
     variant: str = ""
+    mask: str = "paper"
     unit: float = 1.0
     spec: Spec = Spec(
         node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
@@ -89,6 +91,13 @@ class VRPTW:
         allowed = batch.window[:, None, :, 1] >= state.time[..., None]
         allowed &= ~(state.visited | state.done[..., None])
         allowed[..., 0] = True
+        if self.mask == "paper":
+            return allowed
+        arrival = state.time[..., None] + base.gather_rows(batch.travel, state.current)  # [B, S, N]
+        in_time = arrival <= batch.window[:, None, :, 1] + base.TOLERANCE
+        in_time[..., 0] = False
+        allowed &= in_time
+        allowed[..., 0] = ~allowed.any(-1)
         return allowed
 
     def step(self, batch: Batch, state: State, action: Tensor) -> State:

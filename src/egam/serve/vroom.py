@@ -109,9 +109,7 @@ def _untimed(request: VroomRequest, jobs: Sequence[Job]) -> Instance:
     return Instance("tsp" if symmetric else "atsp", matrix=ways, **_map(request, jobs))
 
 
-def _timed(
-    request: VroomRequest, windows: dict[Job, tuple[float, float]], leaves: float
-) -> tuple[Instance, Instance]:
+def _timed(request: VroomRequest, windows: dict[Job, tuple[float, float]], leaves: float) -> tuple[Instance, Instance]:
     """The shortest tour in time; if there is none, or none is found, as many jobs in time as possible."""
     jobs = tuple(windows)
     ways = _between(request, request.durations, jobs)

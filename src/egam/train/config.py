@@ -23,6 +23,7 @@ class TrainConfig:
     # what is learned
     problem: str = "tsp"
     variant: str = ""  # "": the problem's default
+    mask: str = "paper"  # which next nodes may be chosen: the paper's, or "lookahead" (tsptw, tspdl, vrptw)
     size: str = "20"  # one N, or a range "20-50" from which each batch draws its N
     method: str = "egam"  # a row of egam.methods; naming one sets the keys that the row decides
     # the network (see nn/egam.py)

@@ -45,12 +45,17 @@ GLIMPSE_BYTES = 128 << 20  # attention weights of a micro-batch's decisions, in 
 DIVERGED = 2.0  # times the untrained cost
 
 
+def edge_micro_batch(nodes: int, directed: bool) -> int:
+    """Instances whose edges fit a core's cache well enough to be encoded and scored together."""
+    return MICRO_CHUNKS * chunk_size(nodes * nodes if directed else nodes * (nodes + 1) // 2)
+
+
 class Trainer:
     """One run in one folder: config.toml, metrics.csv, model.safetensors + config.json, state.safetensors."""
 
     def __init__(self, config: TrainConfig, folder: str | Path, say: Callable[[str], Any] = print):
         self.config, self.folder, self.say = config.checked(), Path(folder), say
-        self.problem = get_problem(config.problem, config.variant)
+        self.problem = get_problem(config.problem, config.variant, config.mask)
         self.rank, self.world = _join_processes(config.device)
         if config.batch % self.world:
             raise BadInput(f"batch {config.batch} is not a multiple of the {self.world} processes")
@@ -210,15 +215,16 @@ class Trainer:
 
     def _micro_batch(self, batch: Any, n: int) -> int:
         """Copies that are encoded and scored together."""
-        config, nodes = self.config, batch.travel.shape[1]
-        if config.norm == "batch":
-            return len(batch.travel) * config.m
+        config, nodes, total = self.config, batch.travel.shape[1], len(batch.travel) * self.config.m
+        if config.norm == "batch" or config.compile:
+            return total
         if config.micro_batch or self.device.type != "cpu":
-            return config.micro_batch or len(batch.travel) * config.m
-        if not isinstance(self.network, EGAM):
-            return max(1, GLIMPSE_BYTES // (4 * config.heads * n * nodes * nodes))
-        rows = nodes * nodes if self.problem.spec.directed else nodes * (nodes + 1) // 2
-        return MICRO_CHUNKS * chunk_size(rows)
+            return config.micro_batch or total
+        if isinstance(self.network, EGAM):
+            most = edge_micro_batch(nodes, self.problem.spec.directed)
+        else:
+            most = max(1, GLIMPSE_BYTES // (4 * config.heads * n * nodes * nodes))
+        return min(most, math.ceil(total / torch.get_num_threads()))  # every core has a share
 
     def _autocast(self) -> Any:
         if self.config.precision == "bf16":
