@@ -12,6 +12,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from egam import catalogue
+from egam.bench.card import golden
+from egam.card import measured
 from egam.catalogue import choose, entry_of, find, shipped
 from egam.decode.strategies import Decoding, decode
 from egam.errors import BadInput
@@ -47,10 +49,23 @@ def test_shipped_weights_load_and_have_a_card(name):
     network, problem, config = load_model(name)
     assert problem.name == entry.problem and config["dtype"] == "float16" and entry.sizes is not None
     assert all(parameter.dtype == torch.float32 for parameter in network.parameters())
-    assert {path.name for path in entry.folder.iterdir()} == {"model.safetensors", "config.json", "README.md"}
+    expected = {"model.safetensors", "config.json", "README.md", "measured.json"}
+    assert {path.name for path in entry.folder.iterdir()} == expected
     card = (entry.folder / "README.md").read_text()
     assert card.startswith("---\nlicense: mit\n") and f"egam solve FILE --weights {name}" in card
     assert str(ROOT) not in card
+
+
+@pytest.mark.parametrize("name", list(shipped()))
+def test_golden_costs(name):
+    """The weights as shipped solve 64 seeded instances at the cost that their card tells."""
+    entry = shipped()[name]
+    network, problem, _ = load_model(name)
+    told = measured(entry.folder)["golden"]
+    found = golden(network, problem)
+    assert told | {"cost": None} == found | {"cost": None}
+    assert found["cost"] == pytest.approx(told["cost"], rel=1e-3)  # of another processor's rounding, a tie or two
+    assert f"{told['cost']:.4f}" in (entry.folder / "README.md").read_text()
 
 
 def test_all_weights_together_are_small():

@@ -13,7 +13,12 @@ from egam import __version__
 from egam.machine import cores, keep_pages
 from egam.solvers import SOLVERS, installed
 
-OPTIONAL = {"matplotlib": "pip install matplotlib", "tensorboard": "pip install tensorboard"}  # package -> its line
+OPTIONAL = {  # package -> what for, and the line that installs it
+    "matplotlib": ("plots", "pip install matplotlib"),
+    "tensorboard": ("training curves", "pip install tensorboard"),
+    "fastapi": ("egam serve", "pip install 'egam[serve]'"),
+    "uvicorn": ("egam serve", "pip install 'egam[serve]'"),
+}
 LKH = ("LKH", "LKH-3", "lkh")
 
 
@@ -54,8 +59,7 @@ def packages() -> dict[str, dict[str, Any]]:
         if solver.package != "numpy":  # ours, always there
             use = f"solver of {', '.join(solver.problems)}"
             table[name] = {"installed": installed(name), "use": use, "install": solver.pip}
-    for name, line in OPTIONAL.items():
-        use = {"matplotlib": "plots", "tensorboard": "training curves"}[name]
+    for name, (use, line) in OPTIONAL.items():
         table[name] = {"installed": importlib.util.find_spec(name) is not None, "use": use, "install": line}
     return table
 

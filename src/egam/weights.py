@@ -19,10 +19,10 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from egam import catalogue
+from egam.card import MEASURED, write_card
 from egam.catalogue import FORMAT, Entry
 from egam.errors import BadInput
 from egam.files import write_atomically
-from egam.instance import KINDS
 from egam.nn import NETWORKS, Model
 from egam.nn.egam import Shape
 from egam.problems import get_problem
@@ -100,28 +100,10 @@ def ship(run: str | Path, name: str, remarks: str = "", folder: Path = catalogue
     target.mkdir(parents=True, exist_ok=True)
     keys = ("network", "problem", "variant", "shape")
     about = {**{key: config[key] for key in keys}, "mask": config.get("mask", "paper")}
-    _write(target, tensors, "float16", {**about, "trained": config.get("trained", {})})
-    card = _card(catalogue.entry_of(target, name), sum(tensor.numel() for tensor in tensors.values()), remarks)
-    write_atomically(target / "README.md", lambda temporary: temporary.write_text(card) and None)  # type: ignore[arg-type]
+    (target / MEASURED).unlink(missing_ok=True)  # of the weights before
+    _write(target, tensors, "float16", {**about, "trained": config.get("trained", {}), "remarks": remarks})
+    write_card(catalogue.entry_of(target, name), sum(tensor.numel() for tensor in tensors.values()))
     return target
-
-
-def _card(entry: Entry, parameters: int, remarks: str) -> str:
-    """README.md of shipped weights, in the form that Hugging Face shows as a model card."""
-    trained = entry.trained
-    seen = f", {trained['instances']:,} random instances" if "instances" in trained else ""
-    minutes = f" in {trained['minutes']:.0f} minutes" if "minutes" in trained else ""
-    parts = [
-        f"---\nlicense: mit\nlibrary_name: egam\ntags: [routing, combinatorial-optimization, {entry.problem}]\n---",
-        f"# EGAM weights `{entry.name}`",
-        f"The network of [EGAM](https://arxiv.org/abs/2601.21281) for `{entry.problem}` "
-        f"({KINDS[entry.problem].title}), {parameters:,} parameters, stored in half precision.",
-        f"Trained by reinforcement learning on {entry.trained_on}{seen}{minutes}; no solver's solutions were shown.",
-        f"```\negam solve FILE --weights {entry.name}\n```",
-        "Other sizes and kinds of instances are solved as well, and worse the further they are from these.",
-        remarks,
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 # ---- both -------------------------------------------------------------------------------------------------------

@@ -99,6 +99,18 @@ def test_weights_of_a_run_load_and_start_another(tmp_path):
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), second.network.parameters(), strict=True))
 
 
+def test_weights_tell_all_stages_of_their_training(tmp_path):
+    run(tmp_path / "first", changed(TINY, {"problem": "vrptw"}, ""))
+    config = changed(TINY, {"problem": "vrptw", "size": "5", "mask": "lookahead", "lr": 1e-4, "standardize": True}, "")
+    _train_until(Trainer.fresh(config, tmp_path / "second", init=str(tmp_path / "first"), say=quiet), stop_after=3)
+    Trainer.resumed(tmp_path / "second", say=quiet).train()
+    _, problem, about = load_model(tmp_path / "second")
+    assert problem.mask == about["mask"] == "lookahead"
+    assert about["trained"]["recipe"] == "lr 0.0001, batch 4, m 1, n 4, standardize True"
+    first = about["trained"]["after"]
+    assert (first["size"], first["steps"]) == ("6-8", 6) and "after" not in first
+
+
 def test_wider_weights_do_not_start_a_narrow_network(tmp_path):
     run(tmp_path / "first")
     with pytest.raises(BadInput, match=r"has egam Shape\(width=16.*this run's network is egam Shape\(width=32"):

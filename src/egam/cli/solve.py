@@ -254,10 +254,11 @@ class Work:
 
     def _means(self) -> dict[str, Any]:
         costs = [result.cost for result in self.results.values() if result.feasible]
+        alike = len({result.instance.problem for result in self.results.values()}) == 1  # else costs do not compare
         return {
             "solved": len(self.results),
             "feasible": len(costs),
-            "cost": sum(costs) / len(costs) if costs else None,
+            "cost": sum(costs) / len(costs) if costs and alike else None,
             "seconds": round(sum(result.seconds for result in self.results.values()), 3),
         }
 

@@ -153,6 +153,21 @@ class TrainConfig:
         along = (progress - self.warmup) / (1 - self.warmup)
         return self.lr * (self.final_lr + (1 - self.final_lr) * 0.5 * (1 + math.cos(math.pi * min(along, 1.0))))
 
+    @property
+    def recipe(self) -> str:
+        """What is not the default, for those who read about the weights later; without what only this run needs."""
+        silent = {"problem", "variant", "size", "method", "steps", "minutes", "seed", "device", "validation_count"}
+        silent |= {"report_every", "validate_every", "checkpoint_every", "width", "heads", "hidden", "mask"}
+        silent |= {"encoder_layers", "decoder_layers", "norm", "clip", "micro_batch", "compile"}
+        plain = TrainConfig()
+        shown = {"lr": self.lr, "batch": self.batch, "m": self.m, "n": self.n}
+        others = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in silent}
+        shown |= {key: value for key, value in others.items() if value != getattr(plain, key)}
+        return ", ".join(
+            f"{key} {value:g}" if not isinstance(value, bool | str) else f"{key} {value}"
+            for key, value in shown.items()
+        )
+
     def to_toml(self) -> str:
         lines = []
         for field in fields(self):

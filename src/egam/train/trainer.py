@@ -79,6 +79,7 @@ class Trainer:
         self.parameters = [*self.network.parameters(), *(self.invariance.parameters() if self.invariance else ())]
         self.optimizer = torch.optim.Adam(self.parameters, lr=config.lr, weight_decay=config.weight_decay)
         self.step, self.seconds, self.untrained = 0, 0.0, math.nan
+        self.after: dict[str, Any] = {}  # how the initial weights were trained
         self._stop: int | None = None
 
     # ---- starting -----------------------------------------------------------------------------------------------
@@ -94,7 +95,8 @@ class Trainer:
         trainer = cls(config, folder, say)
         trainer.problem.generate(np.random.default_rng(0), 1, config.sizes[0])  # explains a size that cannot be
         if init:
-            other, problem, _ = load_model(init)
+            other, problem, about = load_model(init)
+            trainer.after = about.get("trained", {})
             if problem.name != config.problem:
                 say(f"note: initial weights were trained on {problem.name}, this run is on {config.problem}")
             if (other.name, other.shape) != (trainer.network.name, trainer.network.shape):
@@ -298,7 +300,7 @@ class Trainer:
         tensors |= {f"baseline.{name}": tensor for name, tensor in self.baseline.state().items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{name}": torch.as_tensor(value) for name, value in moments.items()}
-        about = {"step": self.step, "seconds": self.seconds, "untrained": self.untrained}
+        about = {"step": self.step, "seconds": self.seconds, "untrained": self.untrained, "after": self.after}
         write_tensors(self.folder / "state.safetensors", tensors, {"run": json.dumps(about)})
         trained = {
             "steps": self.step,
@@ -306,7 +308,11 @@ class Trainer:
             "instances": self.step * self.config.batch,
             "size": self.config.size,
             "method": self.config.method,
+            "threads": torch.get_num_threads() * self.world,
+            "recipe": self.config.recipe,
         }
+        if self.after:
+            trained["after"] = self.after
         save_model(self.folder, self.averaged, self.problem, trained)
 
     def _load_state(self) -> None:
@@ -319,6 +325,7 @@ class Trainer:
                 float(about["seconds"]),
                 float(about["untrained"]),
             )
+            self.after = about.get("after", {})
         except (KeyError, ValueError, TypeError):
             raise BadInput(f"{path}: not a training state of ours: its header names no step") from None
         load_state(self.network, _with_prefix(tensors, "network."), str(path))

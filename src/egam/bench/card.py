@@ -1,0 +1,137 @@
+"""What shipped weights reach, for their card: python -m egam.bench.card NAME [NAME ...]
+
+Greedy and 8x20 on 1,000 instances of N = 20 and 50 and 100 of N = 100, of the public set where there is one, with gaps
+where benchmarks/references has costs; and the greedy cost of 64 seeded instances, which a test finds again. Writes
+measured.json and README.md into the weights' folder. About half an hour for all on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from egam import catalogue
+from egam.bench import rows
+from egam.bench.datasets import Dataset, public, read_references, seeded
+from egam.bench.evaluate import evaluate
+from egam.card import MEASURED, write_card
+from egam.decode.strategies import Decoding, decode
+from egam.errors import BadInput, EgamError
+from egam.files import write_atomically
+from egam.machine import cores, keep_pages
+from egam.nn import Model
+from egam.problems.base import Problem
+from egam.weights import load_entry
+
+SIZES = {20: 1000, 50: 1000, 100: 100}  # N -> instances
+DECODINGS = ("greedy", "8x20")
+GOLDEN = {"size": 20, "count": 64, "seed": 64}
+
+
+def golden(network: Model, problem: Problem) -> dict[str, Any]:
+    """Greedy cost, in the literature's units, of instances that are easily made again."""
+    dataset = seeded(problem, GOLDEN["size"], GOLDEN["count"], GOLDEN["seed"])
+    solved = decode(network, problem, dataset.arrays, Decoding())
+    cost = float(solved.cost[solved.feasible].mean() / problem.unit) if solved.feasible.any() else None
+    return {**GOLDEN, "cost": cost, "feasible": int(solved.feasible.sum())}
+
+
+def measure(entry: catalogue.Entry, references: Path, command: str) -> dict[str, Any]:
+    network, problem, _ = load_entry(entry)
+    found = []
+    for size, count in SIZES.items():
+        dataset, costs, about = test_set(problem, size, count, references)
+        for form in DECODINGS:
+            result = evaluate(network, problem, dataset.arrays, Decoding.parse(form), references=costs)
+            print(f"{entry.name} {dataset} {form}: {result.cost} {result.gap_percent} {result.infeasible_percent}")
+            found.append(
+                {
+                    "set": f"{dataset} ({dataset.origin})" if dataset.origin not in str(dataset) else str(dataset),
+                    "count": result.count,
+                    "decoding": form,
+                    "cost": result.cost,
+                    "cost_ci95": result.cost_ci95,
+                    "gap_percent": result.gap_percent,
+                    "infeasible_percent": result.infeasible_percent,
+                    "unsolvable_percent": about.get("unsolvable_percent", 0.0),
+                    "reference_cost": result.reference_cost,
+                    "solver": about.get("solver"),
+                    "seconds_per_instance": result.seconds_per_instance,
+                    "threads": result.threads,
+                }
+            )
+    return {
+        "command": command,
+        "commit": commit(),
+        "machine": machine(),
+        "golden": golden(network, problem),
+        "rows": found,
+    }
+
+
+def test_set(
+    problem: Problem, size: int, count: int, references: Path
+) -> tuple[Dataset, np.ndarray | None, dict[str, Any]]:
+    """The set, its reference costs if there are any, and whose they are."""
+    path = references / (f"{problem.name}{size}" + (f"-{problem.variant}" if problem.variant else "") + ".npz")
+    if not path.exists():
+        try:
+            return public(problem, size, count), None, {}
+        except BadInput:
+            return seeded(problem, size, count), None, {}
+    stored = rows.read(path)
+    dataset = (public if stored.about["set"] == "public" else seeded)(problem, size, stored.about["count"])
+    unsolvable = 100 * float((stored.proven & ~stored.feasible).mean())
+    about = {"solver": stored.about["solver"], "unsolvable_percent": unsolvable}
+    return dataset, read_references(path, dataset), about
+
+
+def commit() -> str:
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True
+        )
+    except OSError:
+        return "an unknown commit"
+    return f"commit {found.stdout.strip()}" if found.returncode == 0 else "an unknown commit"
+
+
+def machine() -> str:
+    name = platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        name = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{torch.get_num_threads()} of {cores()} cores ({name}), PyTorch {torch.__version__}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser("python -m egam.bench.card", description="what shipped weights reach")
+    parser.add_argument("names", nargs="+", help="of shipped weights")
+    parser.add_argument("--references", type=Path, default=Path("benchmarks/references"))
+    chosen = parser.parse_args(arguments)
+    keep_pages()
+    try:
+        for name in chosen.names:
+            entry = catalogue.find(name)
+            found = measure(entry, chosen.references, f"python -m egam.bench.card {name}")
+            text = json.dumps(found, indent=1) + "\n"
+            write_atomically(entry.folder / MEASURED, lambda path: path.write_text(text) and None)  # type: ignore[arg-type] # noqa: B023
+            write_card(entry, sum(parameter.numel() for parameter in load_entry(entry)[0].parameters()))
+    except EgamError as error:
+        print(f"egam: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

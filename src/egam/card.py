@@ -1,0 +1,95 @@
+"""The card of shipped weights: what they are, how they were trained, what they reach; README.md, as model hubs show it.
+
+Everything on it comes from two files beside it: config.json, which a training run ends with, and measured.json, which
+`python -m egam.bench.card` writes.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from egam.catalogue import Entry
+from egam.files import write_atomically
+from egam.instance import KINDS
+
+MEASURED = "measured.json"
+
+
+def measured(folder: Path) -> dict[str, Any]:
+    """What was measured of the weights in a folder; {} if nothing was."""
+    path = folder / MEASURED
+    return dict(json.loads(path.read_text())) if path.exists() else {}
+
+
+def write_card(entry: Entry, parameters: int) -> None:
+    text = "\n\n".join(part for part in _parts(entry, parameters) if part) + "\n"
+    write_atomically(entry.folder / "README.md", lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type]
+
+
+def _parts(entry: Entry, parameters: int) -> list[str]:
+    trained = entry.trained
+    seen = f", {trained['instances']:,} random instances" if "instances" in trained else ""
+    minutes = f" in {trained['minutes']:.0f} minutes" if "minutes" in trained else ""
+    shape = entry.config["shape"]
+    return [
+        f"---\nlicense: mit\nlibrary_name: egam\ntags: [routing, combinatorial-optimization, {entry.problem}]\n---",
+        f"# EGAM weights `{entry.name}`",
+        f"The network of [EGAM](https://arxiv.org/abs/2601.21281) for `{entry.problem}` "
+        f"({KINDS[entry.problem].title}): {shape['encoder_layers']} encoder layers of width {shape['width']} "
+        f"(feed-forward {shape['hidden']}, {shape['norm']} norm), {parameters:,} parameters, stored in half precision.",
+        f"Trained by reinforcement learning on {entry.trained_on}{seen}{minutes}; no solver's solutions were shown.",
+        f"```\negam solve FILE --weights {entry.name}\n```",
+        _recipe(entry),
+        _figures(measured(entry.folder)),
+        "Other sizes and kinds of instances are solved as well, and worse the further they are from these.",
+        str(entry.config.get("remarks", "")),
+    ]
+
+
+def _recipe(entry: Entry) -> str:
+    """One line for each stage, the first one first."""
+    stages: list[dict[str, Any]] = []
+    stage: dict[str, Any] | None = entry.trained
+    while stage:
+        stages.insert(0, stage)
+        stage = stage.get("after")
+    if not any("recipe" in stage for stage in stages):
+        return ""
+    lines = ["## Training", "", "| N | steps | instances | minutes | threads | recipe |", "|---|---|---|---|---|---|"]
+    for stage in stages:
+        lines.append(
+            f"| {stage.get('size', '?')} | {stage.get('steps', 0):,} | {stage.get('instances', 0):,} "
+            f"| {stage.get('minutes', 0):.0f} | {stage.get('threads', '?')} | {stage.get('recipe', 'not noted')} |"
+        )
+    mask = "" if entry.mask == "paper" else f"\n\nMask of next nodes: `{entry.mask}`, in training and solving alike."
+    return "\n".join(lines) + mask
+
+
+def _figures(found: dict[str, Any]) -> str:
+    if not found:
+        return ""
+    lines = [
+        "## Measured",
+        "",
+        "| set | instances | decoding | cost | gap | infeasible | reference |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in found["rows"]:
+        cost = "–" if row["cost"] is None else f"{row['cost']:.4f} ± {row['cost_ci95'] or 0:.4f}"
+        gap = "–" if row["gap_percent"] is None else f"{row['gap_percent']:.2f} %"
+        unsolvable = f" (unsolvable: {row['unsolvable_percent']:.1f} %)" if row["unsolvable_percent"] else ""
+        reference = "–" if row["reference_cost"] is None else f"{row['reference_cost']:.4f}, {row['solver']}"
+        lines.append(
+            f"| {row['set']} | {row['count']:,} | {row['decoding']} | {cost} | {gap} "
+            f"| {row['infeasible_percent']:.1f} %{unsolvable} | {reference} |"
+        )
+    golden = found["golden"]
+    return "\n".join(lines) + (
+        "\n\nCosts ± half the 95 % confidence interval, in the literature's units; cost, reference and gap over the "
+        "instances that were solved feasibly.\n"
+        f"`{found['command']}` at {found['commit']}, on {found['machine']}.\n"
+        f"Greedy cost of the {golden['count']} instances that a test solves again: {golden['cost']:.4f}, "
+        f"{golden['feasible']} of them feasible."
+    )
