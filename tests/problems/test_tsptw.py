@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from egam.errors import BadInput
+from egam.problems import get_problem
 from egam.problems.tsptw import TSPTW
 
 COORDS = np.array([[[0.0, 0], [30, 0], [30, 40], [0, 40], [60, 40]]])
@@ -79,3 +81,18 @@ def test_hard_windows_hold_a_tour():
     for action in orders.T:
         state = problem.step(batch, state, action.expand(100, 24))
     assert (problem.penalty(batch, state).amin(1) == 0).all()
+
+
+def test_beta_weighs_the_penalty():
+    one, five = get_problem("tsptw", "hard"), get_problem("tsptw", "hard", beta=5.0)
+    batch = one.to_batch(one.generate(np.random.default_rng(0), 4, 8))
+    state = one.start(batch, torch.zeros(4, 1, dtype=torch.long))
+    for node in range(1, 8):
+        state = one.step(batch, state, torch.full((4, 1), node))
+    assert (one.penalty(batch, state) > 0).all()
+    torch.testing.assert_close(five.penalty(batch, state), 5 * one.penalty(batch, state))
+
+
+def test_only_what_penalises_has_a_beta():
+    with pytest.raises(BadInput, match="beta 2 of cvrp: cvrp has no penalty; tsptw and tspdl have one"):
+        get_problem("cvrp", beta=2.0)

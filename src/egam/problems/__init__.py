@@ -24,10 +24,11 @@ PROBLEMS: dict[str, tuple[Callable[..., Problem], tuple[str, ...]]] = {  # name 
     "tspdl": (TSPDL, ("medium", "easy", "hard")),
     "vrptw": (VRPTW, ()),
 }
+PENALISING = ("tsptw", "tspdl")  # problems whose training cost has the paper's β
 LOOKING_AHEAD = ("tsptw", "tspdl", "vrptw")  # problems whose file knows the mask "lookahead"
 
 
-def get_problem(name: str, variant: str = "", mask: str = "paper") -> Problem:
+def get_problem(name: str, variant: str = "", mask: str = "paper", beta: float = 1.0) -> Problem:
     """The problem of that name; without a variant, its default one."""
     kind_of(name)  # explains an unknown name
     problem, variants = PROBLEMS[name]
@@ -39,4 +40,7 @@ def get_problem(name: str, variant: str = "", mask: str = "paper") -> Problem:
     masks = MASKS if name in LOOKING_AHEAD else MASKS[:1]
     if mask not in masks:
         raise BadInput(f"mask '{mask}' of {name} is unknown{nearest(mask, list(masks))}; accepted: {', '.join(masks)}")
-    return problem(**{"variant": variant} if variant else {}, mask=mask)
+    if beta != 1 and name not in PENALISING:
+        raise BadInput(f"beta {beta:g} of {name}: {name} has no penalty; {' and '.join(PENALISING)} have one")
+    given = {"variant": variant} if variant else {}
+    return problem(**given, mask=mask, **{"beta": beta} if beta != 1 else {})

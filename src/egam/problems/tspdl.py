@@ -2,9 +2,9 @@
 
 Cost: length of the closed tour. The load after a visit is the sum of the demands visited so far, and
 excess = max(0, load - draft limit) at that port. The limit of port 0 is not checked.
-Next: any port not yet visited, so a tour can be infeasible: training adds N_out + D_out, overloaded visits and their
-excess. With the mask "lookahead": of those, the ones after which an order without excess is still possible (if there is
-any, the one by draft limits is); all of them if there is none.
+Next: any port not yet visited, so a tour can be infeasible: training adds β (N_out + D_out), overloaded visits and
+their excess. With the mask "lookahead": of those, the ones after which an order without excess is still possible (if
+there is any, the one by draft limits is); all of them if there is none.
 Size N counts nodes, port 0 among them. Variants are PIP's: easy, medium and hard limit 50, 75 and 90 % of the ports,
 always feasibly.
 """
@@ -51,6 +51,7 @@ class TSPDL:
     name: str = "tspdl"
     variant: str = "medium"
     mask: str = "paper"
+    beta: float = 1.0  # the paper's β: what a violation costs in training
     unit: float = 1.0
     spec: Spec = Spec(
         node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
@@ -137,7 +138,7 @@ class TSPDL:
         return state.length
 
     def penalty(self, batch: Batch, state: State) -> Tensor:
-        return state.violation  # the paper's beta is 1
+        return self.beta * state.violation
 
     def to_solution(self, sequence: Sequence[int]) -> Solution:
         return Solution.from_sequence(sequence)

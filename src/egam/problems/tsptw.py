@@ -2,7 +2,7 @@
 
 Cost: length of the closed tour; waiting is free. Travel takes as long as it costs, service takes no time, a window
 bounds the start of service: t <- max(t + travel, start), late = max(0, t - end). The way back is never late.
-Next: any node not yet visited, so a tour can be late: training adds N_out + T_out, late visits and their lateness.
+Next: any node not yet visited, so a tour can be late: training adds β (N_out + T_out), late visits and their lateness.
 With the mask "lookahead" (PIP's one step ahead): of those, the ones that are reached in time and from which each other
 node that is left can still be reached in time; all of them if there is none.
 Size N counts nodes, the start among them. Variants are PIP's: easy and medium (wide and narrow windows at
@@ -53,6 +53,7 @@ class TSPTW:
     name: str = "tsptw"
     variant: str = "medium"
     mask: str = "paper"
+    beta: float = 1.0  # the paper's β: what a violation costs in training
     unit: float = SIDE
     spec: Spec = Spec(
         node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
@@ -137,7 +138,7 @@ class TSPTW:
         return state.length
 
     def penalty(self, batch: Batch, state: State) -> Tensor:
-        return state.violation  # the paper's beta is 1
+        return self.beta * state.violation
 
     def to_solution(self, sequence: Sequence[int]) -> Solution:
         return Solution.from_sequence(sequence)

@@ -37,6 +37,7 @@ class TrainConfig:
     # REINFORCE
     batch: int = 16  # instances per step, over all processes
     m: int = 1  # turned or mirrored copies of each instance
+    beta: float = 1.0  # the paper's β: weight of the penalty for what is infeasible (tsptw, tspdl)
     n: int = 20  # sampled solutions of each copy; 0: as many as the size
     turn: str = "all"  # which of the copies are turned or mirrored: all, others (than the first), none
     baseline: str = "symmetry"  # what costs are compared with
@@ -119,6 +120,8 @@ class TrainConfig:
             raise BadInput(f"width {self.width} is not a multiple of heads {self.heads}")
         if self.lr <= 0 or not 0 <= self.warmup < 1 or not 0 <= self.final_lr <= 1 or self.clip_norm <= 0:
             raise BadInput("lr and clip_norm must be above 0, warmup in [0, 1) and final_lr in [0, 1]")
+        if self.beta <= 0:
+            raise BadInput(f"beta is {self.beta:g}; a number above 0 is accepted")
         if not 0 <= self.ema < 1:
             raise BadInput(f"ema is {self.ema:g}; a decay of 0 or more and below 1 is accepted")
         for key in ("n", "imitate", "entropy", "invariance", "weight_decay"):
