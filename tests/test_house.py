@@ -9,9 +9,9 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "egam"
 FLOORS = [  # from the ground up; a module may import from its own floor and from those below
-    {"errors", "files", "machine", "methods", "metric"},
+    {"errors", "files", "machine", "methods", "metric", "side_by_side"},
     {"instance", "solution"},
-    {"judge", "schedule", "infeasible", "repair", "catalogue", "solvers", "io", "plot"},
+    {"judge", "schedule", "infeasible", "repair", "catalogue", "card", "solvers", "io", "plot"},
     {"result"},
     {"advice"},
     {"problems"},
@@ -25,7 +25,7 @@ FLOORS = [  # from the ground up; a module may import from its own floor and fro
 ]
 LIGHT = [  # no torch
     *("__init__", "errors", "files", "machine", "metric", "instance", "solution", "judge", "solvers", "io"),
-    *("plot", "methods", "schedule", "infeasible", "repair", "catalogue", "result", "advice", "solve"),
+    *("plot", "methods", "schedule", "infeasible", "repair", "catalogue", "card", "result", "advice", "solve"),
 ]
 
 

@@ -118,6 +118,25 @@ def test_wider_weights_do_not_start_a_narrow_network(tmp_path):
     assert not (tmp_path / "second").exists()
 
 
+def test_larger_instances_cost_more_and_that_is_no_divergence(tmp_path, monkeypatch):
+    """Sizes 5 to 60: a tour of 60 nodes is more than twice as long as the first step's of fewer."""
+    config = changed(TINY, {"size": "5-60", "steps": 130, "validate_every": 999, "checkpoint_every": 999, "n": 2}, "")
+    trainer = run(tmp_path / "run", config)
+    assert trainer.step == 130 and max(trainer.first.values()) > 2 * min(trainer.first.values())
+    again = Trainer.resumed(tmp_path / "run", say=quiet)
+    assert again.first == trainer.first
+    real = trainer_module.reinforce_step
+
+    def worse(*arguments):
+        report = real(*arguments)
+        report.objective *= 3
+        return report
+
+    monkeypatch.setattr(trainer_module, "reinforce_step", worse)
+    with pytest.raises(EgamError, match=r"over 2 times the first one of N = \d+, .*: training diverges"):
+        Trainer.resumed(tmp_path / "run", {"steps": 160}, say=quiet).train()
+
+
 def test_nan_stops_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
     trainer = Trainer.fresh(TINY, tmp_path / "run", say=quiet)
     real = trainer_module.reinforce_step

@@ -42,7 +42,7 @@ from egam.weights import load_model, load_state, read_tensors, save_model, write
 VALIDATION_SEED = 4321
 MICRO_CHUNKS = 8  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
 GLIMPSE_BYTES = 128 << 20  # attention weights of a micro-batch's decisions, in networks without edges
-DIVERGED = 2.0  # times the untrained cost
+DIVERGED = 2.0  # times the cost of the first step of that size
 
 
 def edge_micro_batch(nodes: int, directed: bool) -> int:
@@ -78,7 +78,8 @@ class Trainer:
             self.network.encoder.compile()
         self.parameters = [*self.network.parameters(), *(self.invariance.parameters() if self.invariance else ())]
         self.optimizer = torch.optim.Adam(self.parameters, lr=config.lr, weight_decay=config.weight_decay)
-        self.step, self.seconds, self.untrained = 0, 0.0, math.nan
+        self.step, self.seconds = 0, 0.0
+        self.first: dict[str, float] = {}  # size -> objective of the first step of that size
         self.after: dict[str, Any] = {}  # how the initial weights were trained
         self._stop: int | None = None
 
@@ -235,8 +236,8 @@ class Trainer:
 
     def _check(self, report: StepReport, norm: float) -> None:
         """Stop a run that has gone wrong before it overwrites its last good checkpoint."""
-        if math.isnan(self.untrained):
-            self.untrained = report.objective
+        size = Draw(self.config.seed, self.step - 1).size(self.config.sizes)
+        first = self.first.setdefault(str(size), report.objective)
         kept = (
             f"the last good checkpoint is kept in {self.folder}"
             if (self.folder / "state.safetensors").exists()
@@ -247,10 +248,10 @@ class Trainer:
                 f"step {self.step}: loss {report.loss:g}, gradient norm {norm:g}: training has become NaN or infinite; "
                 f"{kept}. Try a smaller lr"
             )
-        if self.step > 100 and report.objective > DIVERGED * self.untrained:
+        if self.step > 100 and report.objective > DIVERGED * first:
             raise EgamError(
-                f"step {self.step}: objective {report.objective:.4g} is over {DIVERGED:g} times the first step's, "
-                f"{self.untrained:.4g}: training diverges; {kept}. Try a smaller lr"
+                f"step {self.step}: objective {report.objective:.4g} is over {DIVERGED:g} times the first one of "
+                f"N = {size}, {first:.4g}: training diverges; {kept}. Try a smaller lr"
             )
 
     # ---- watching -----------------------------------------------------------------------------------------------
@@ -300,7 +301,7 @@ class Trainer:
         tensors |= {f"baseline.{name}": tensor for name, tensor in self.baseline.state().items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{name}": torch.as_tensor(value) for name, value in moments.items()}
-        about = {"step": self.step, "seconds": self.seconds, "untrained": self.untrained, "after": self.after}
+        about = {"step": self.step, "seconds": self.seconds, "first": self.first, "after": self.after}
         write_tensors(self.folder / "state.safetensors", tensors, {"run": json.dumps(about)})
         trained = {
             "steps": self.step,
@@ -320,11 +321,8 @@ class Trainer:
         tensors, metadata = read_tensors(path)
         try:
             about = json.loads(metadata["run"])
-            self.step, self.seconds, self.untrained = (
-                int(about["step"]),
-                float(about["seconds"]),
-                float(about["untrained"]),
-            )
+            self.step, self.seconds = int(about["step"]), float(about["seconds"])
+            self.first = about.get("first", {})
             self.after = about.get("after", {})
         except (KeyError, ValueError, TypeError):
             raise BadInput(f"{path}: not a training state of ours: its header names no step") from None
