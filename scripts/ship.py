@@ -1,13 +1,20 @@
-"""Make the weights of a training run those that come with the package: python scripts/ship.py RUN NAME [REMARKS]
+"""Make the weights of a training run those that come with the package:
 
-They go to src/egam/pretrained/NAME in half precision, with a card that ends with REMARKS. Commit that folder.
+    python scripts/ship.py RUN NAME [--remarks TEXT] [--mask lookahead]
+
+They go to src/egam/pretrained/NAME in half precision, with a card that ends with the remarks. --mask is what to solve
+with if it is not what was trained with. `python -m egam.bench.card NAME` measures them; then commit that folder.
 """
 
-import sys
+import argparse
 
 from egam.weights import ship
 
 if __name__ == "__main__":
-    if not 3 <= len(sys.argv) <= 4:
-        sys.exit(__doc__)
-    print(ship(sys.argv[1], sys.argv[2], *sys.argv[3:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run")
+    parser.add_argument("name")
+    parser.add_argument("--remarks", default="")
+    parser.add_argument("--mask")
+    given = parser.parse_args()
+    print(ship(given.run, given.name, given.remarks, mask=given.mask))

@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "egam"
 FLOORS = [  # from the ground up; a module may import from its own floor and from those below
-    {"errors", "files", "machine", "methods", "metric", "side_by_side"},
+    {"errors", "files", "machine", "methods", "metric"},
     {"instance", "solution"},
     {"judge", "schedule", "infeasible", "repair", "catalogue", "card", "solvers", "io", "plot"},
     {"result"},

@@ -42,6 +42,7 @@ def _parts(entry: Entry, parameters: int) -> list[str]:
         f"Trained by reinforcement learning on {entry.trained_on}{seen}{minutes}; no solver's solutions were shown.",
         f"```\negam solve FILE --weights {entry.name}\n```",
         _recipe(entry),
+        _mask(entry),
         _figures(measured(entry.folder)),
         "Other sizes and kinds of instances are solved as well, and worse the further they are from these.",
         str(entry.config.get("remarks", "")),
@@ -63,8 +64,16 @@ def _recipe(entry: Entry) -> str:
             f"| {stage.get('size', '?')} | {stage.get('steps', 0):,} | {stage.get('instances', 0):,} "
             f"| {stage.get('minutes', 0):.0f} | {stage.get('threads', '?')} | {stage.get('recipe', 'not noted')} |"
         )
-    mask = "" if entry.mask == "paper" else f"\n\nMask of next nodes: `{entry.mask}`, in training and solving alike."
-    return "\n".join(lines) + mask
+    return "\n".join(lines)
+
+
+def _mask(entry: Entry) -> str:
+    """A sentence where the paper's mask is not all there is."""
+    learned = str(entry.trained.get("mask", "paper"))
+    if learned == entry.mask == "paper":
+        return ""
+    other = "" if learned == entry.mask else f", and `{learned}` in training"
+    return f"Mask of next nodes: `{entry.mask}`{other} (see docs/model.md, Masks and costs)."
 
 
 def _figures(found: dict[str, Any]) -> str:

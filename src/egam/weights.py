@@ -90,8 +90,11 @@ def load_state(network: torch.nn.Module, tensors: dict[str, Tensor], where: str)
 # ---- shipping ---------------------------------------------------------------------------------------------------
 
 
-def ship(run: str | Path, name: str, remarks: str = "", folder: Path = catalogue.PRETRAINED) -> Path:
-    """Put the weights of a run into `folder/name`: checked, in half precision, with a card that ends with `remarks`."""
+def ship(
+    run: str | Path, name: str, remarks: str = "", folder: Path = catalogue.PRETRAINED, mask: str | None = None
+) -> Path:
+    """Put the weights of a run into `folder/name`: checked, in half precision, with a card that ends with `remarks`.
+    `mask` is the one to solve with, if that is not the one of training."""
     network, _, config = load_model(run)
     tensors = {key: tensor.to(torch.float16) for key, tensor in network.state_dict().items()}
     if broken := [key for key, tensor in tensors.items() if not tensor.isfinite().all()]:
@@ -99,7 +102,8 @@ def ship(run: str | Path, name: str, remarks: str = "", folder: Path = catalogue
     target = folder / name
     target.mkdir(parents=True, exist_ok=True)
     keys = ("network", "problem", "variant", "shape")
-    about = {**{key: config[key] for key in keys}, "mask": config.get("mask", "paper")}
+    about = {**{key: config[key] for key in keys}, "mask": mask or config.get("mask", "paper")}
+    get_problem(config["problem"], config["variant"], about["mask"])  # explains a mask that cannot be
     (target / MEASURED).unlink(missing_ok=True)  # of the weights before
     _write(target, tensors, "float16", {**about, "trained": config.get("trained", {}), "remarks": remarks})
     write_card(catalogue.entry_of(target, name), sum(tensor.numel() for tensor in tensors.values()))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import resource
 import subprocess
 import sys
@@ -144,7 +143,7 @@ def training_speed(nodes: int, instances: int, n: int, repetitions: int, textboo
     problem = get_problem("tsp")
     network = EGAM(problem.spec)
     batch = problem.to_batch(problem.generate(np.random.default_rng(1), instances, nodes))
-    micro = min(edge_micro_batch(nodes, False), math.ceil(instances / torch.get_num_threads()))
+    micro = edge_micro_batch(nodes, False)
 
     def fast_step() -> None:
         network.zero_grad()

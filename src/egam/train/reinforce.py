@@ -4,19 +4,17 @@
     b(s) = mean of the m·n costs,   ∇L = mean of (C - b(s)) ∇ log p(solution)
 Other methods put another baseline in its place (baselines.py) or add a term (`Extras`); the step is the same.
 Sample first, score after: the network encodes with gradients once, rolls out without, and one parallel pass gives the
-log-probabilities of all finished rollouts. Each core of a CPU has a share of the batch (side_by_side.py), and encodes
-and scores it in micro-batches that stay in its cache; their gradients add up to the batch's. All randomness is a
-function of (seed, step, instance), so that neither the split into shares, nor into micro-batches, nor into processes
-changes what is drawn.
+log-probabilities of all finished rollouts. Encoding and scoring go through in micro-batches that stay in the
+processor's cache; their gradients add up to the batch's. All randomness is a function of (seed, step, instance), so
+that neither the split into micro-batches nor into processes changes what is drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,7 +25,6 @@ from egam.decode import draws
 from egam.decode.rollout import Network, Rollout, log_likelihood, roll_out
 from egam.problems.base import Arrays, Features, Problem, map_tensors, paper_cost
 from egam.problems.symmetry import repeat, rotate_reflect
-from egam.side_by_side import shares, side_by_side
 
 SPREAD = 1e-3  # scaled units: advantages of solutions that differ by less are not blown up
 
@@ -153,7 +150,7 @@ def solution_weights(
 
 
 def reinforce_step(
-    network: Learner,
+    network: Network,
     problem: Problem,
     batch: Any,
     draw: Draw,
@@ -164,125 +161,60 @@ def reinforce_step(
     autocast: Callable[[], AbstractContextManager[Any]] = nullcontext,
     baseline: Callable[[Sampled], Tensor] = symmetry,
 ) -> StepReport:
-    """Add the gradient of this process's share of the batch to the network's .grad and report.
-
-    A micro-batch that holds all m·B copies keeps them together, as batch norm wants; smaller ones are shared out among
-    the cores.
-    """
+    """Add the gradient of this process's share of the batch to the network's .grad and report."""
     device = batch.travel.device
     instances = draw.instances(len(batch.travel), device)
     copies = symmetric_copies(batch, m, draw.seed, instances, extras.turn)
+    features = problem.features(copies)
+    total = len(copies.travel)
+    parts = [slice(at, min(at + micro_batch, total)) for at in range(0, total, micro_batch)]
     keys = draws.keys(draw.seed, instances, torch.arange(m * n, device=device))
     keys = keys.view(-1, m, n).transpose(0, 1).flatten(0, 1)  # [m·B, n] copy-major
     starts = distinct_starts(problem, copies.travel.shape[1], keys)
-    cuts = shares(len(keys), device) if micro_batch < len(keys) else [slice(0, len(keys))]
-    parts = [
-        Share(network, problem, cut, _part(copies, cut), starts[cut], keys[cut], micro_batch, autocast) for cut in cuts
-    ]
 
-    rollouts = side_by_side([part.sample for part in parts])
-    cost, penalty, likelihood, entropy = (
-        torch.cat([getattr(rollout, name) for rollout in rollouts])
-        for name in ("cost", "penalty", "log_likelihood", "entropy")
-    )
-    objective = cost + penalty
+    with autocast():
+        encoded = [network.encode(_part(features, part)) for part in parts]  # with gradients
+        rollout = _sample(network, problem, copies, encoded, starts, keys)
+    objective = rollout.cost + rollout.penalty
     advantage = baseline(Sampled(copies, starts, objective, m))
-    weight = solution_weights(advantage, objective, likelihood, m, extras)
+    weight = solution_weights(advantage, objective, rollout.log_likelihood, m, extras)
     weight = weight / (objective.numel() * draw.world)
-    loss, pull = _invariance(extras, parts, m, draw.world)
+    loss, pull = _invariance(extras, encoded, m, draw.world)
 
-    parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    pulls = [None if pull is None else pull[cut] for cut in cuts]
-    for value, gradients in side_by_side(
-        [partial(part.gradients, weight[part.cut], pulls[number], parameters) for number, part in enumerate(parts)]
-    ):
-        loss += value * draw.world
-        _accumulate(parameters, gradients)
+    for number, part in enumerate(parts):
+        with autocast():
+            likelihood = log_likelihood(network, network.prepare(encoded[number]), _rollout_part(rollout, part))
+        share = (weight[part] * likelihood).sum()
+        loss += float(share.detach()) * draw.world
+        if pull is not None:
+            share = share + (encoded[number].nodes * pull[part]).sum()
+        share.backward()
+        encoded[number] = None
     return StepReport(
         loss=loss,
         objective=float(objective.mean()),
-        cost=float(paper_cost(problem, copies, cost).mean()),
-        penalty=float(penalty.mean()),
-        feasible=float((penalty == 0).float().mean()),
-        entropy=float(entropy.mean()),
+        cost=float(paper_cost(problem, copies, rollout.cost).mean()),
+        penalty=float(rollout.penalty.mean()),
+        feasible=float((rollout.penalty == 0).float().mean()),
+        entropy=float(rollout.entropy.mean()),
     )
 
 
-class Learner(Network, Protocol):
-    def parameters(self) -> Iterator[Tensor]: ...
+def _sample(
+    network: Network, problem: Problem, copies: Any, encoded: list[Any], starts: Tensor, keys: Tensor
+) -> Rollout:
+    """Sampled rollouts of each copy, one per start and key."""
+    with torch.no_grad():
+        whole = encoded[0] if len(encoded) == 1 else _joined(encoded)
+        return roll_out(network, problem, copies, network.prepare(whole), starts, keys, record=True)
 
 
-@dataclass
-class Share:
-    """A core's share of a step's copies: sampled first, scored after."""
-
-    network: Network
-    problem: Problem
-    cut: slice  # of all copies
-    copies: Any
-    starts: Tensor
-    keys: Tensor
-    micro_batch: int
-    autocast: Callable[[], AbstractContextManager[Any]]
-    encoded: list[Any] = field(default_factory=list)  # per micro-batch, with gradients
-    rollout: Rollout | None = None
-
-    @property
-    def pieces(self) -> list[slice]:
-        total = len(self.keys)
-        return [slice(at, min(at + self.micro_batch, total)) for at in range(0, total, self.micro_batch)]
-
-    def sample(self) -> Rollout:
-        """Encode, and roll out one solution per start and key."""
-        features = self.problem.features(self.copies)
-        with self.autocast():
-            self.encoded = [self.network.encode(_part(features, piece)) for piece in self.pieces]
-            with torch.no_grad():
-                whole = self.encoded[0] if len(self.encoded) == 1 else _joined(self.encoded)
-                prepared = self.network.prepare(whole)
-                self.rollout = roll_out(
-                    self.network, self.problem, self.copies, prepared, self.starts, self.keys, record=True
-                )
-        return self.rollout
-
-    def gradients(
-        self, weight: Tensor, pull: Tensor | None, parameters: list[Tensor]
-    ) -> tuple[float, list[Tensor | None]]:
-        """The share's part of the loss, and its gradients by the parameters."""
-        assert self.rollout is not None
-        loss = 0.0
-        total: list[Tensor | None] = [None] * len(parameters)
-        for number, piece in enumerate(self.pieces):
-            with self.autocast():
-                prepared = self.network.prepare(self.encoded[number])
-                likelihood = log_likelihood(self.network, prepared, _rollout_part(self.rollout, piece))
-            value = (weight[piece] * likelihood).sum()
-            loss += float(value.detach())
-            if pull is not None:
-                value = value + (self.encoded[number].nodes * pull[piece]).sum()
-            found = torch.autograd.grad(value, parameters, allow_unused=True)
-            total = [_sum(a, b) for a, b in zip(total, found, strict=True)]
-            self.encoded[number] = None
-        return loss, total
-
-
-def _sum(a: Tensor | None, b: Tensor | None) -> Tensor | None:
-    return b if a is None else a if b is None else a + b
-
-
-def _accumulate(parameters: list[Tensor], gradients: list[Tensor | None]) -> None:
-    """What `backward` does at its end."""
-    for parameter, gradient in zip(parameters, gradients, strict=True):
-        if gradient is not None:
-            parameter.grad = _sum(parameter.grad, gradient.contiguous())
-
-
-def _invariance(extras: Extras, parts: list[Share], m: int, world: int) -> tuple[float, Tensor | None]:
+def _invariance(extras: Extras, encoded: list[Any], m: int, world: int) -> tuple[float, Tensor | None]:
     """The term's value and its gradient by the node embeddings [m·B, N, D]. It compares copies, which micro-batches
     may separate: so its gradient is taken here once for all, and each micro-batch carries its part on."""
     if extras.invariance is None:
         return 0.0, None
-    nodes = torch.cat([piece.nodes.detach() for part in parts for piece in part.encoded]).requires_grad_()
+    nodes = torch.cat([part.nodes.detach() for part in encoded]).requires_grad_()
     value = extras.invariance(nodes, m) / world
     value.backward()
     return float(value.detach()) * world, nodes.grad

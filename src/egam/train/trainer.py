@@ -219,15 +219,13 @@ class Trainer:
     def _micro_batch(self, batch: Any, n: int) -> int:
         """Copies that are encoded and scored together."""
         config, nodes, total = self.config, batch.travel.shape[1], len(batch.travel) * self.config.m
-        if config.norm == "batch" or config.compile:
+        if config.norm == "batch":
             return total
         if config.micro_batch or self.device.type != "cpu":
             return config.micro_batch or total
         if isinstance(self.network, EGAM):
-            most = edge_micro_batch(nodes, self.problem.spec.directed)
-        else:
-            most = max(1, GLIMPSE_BYTES // (4 * config.heads * n * nodes * nodes))
-        return min(most, math.ceil(total / torch.get_num_threads()))  # every core has a share
+            return edge_micro_batch(nodes, self.problem.spec.directed)
+        return max(1, GLIMPSE_BYTES // (4 * config.heads * n * nodes * nodes))
 
     def _autocast(self) -> Any:
         if self.config.precision == "bf16":
@@ -309,6 +307,7 @@ class Trainer:
             "instances": self.step * self.config.batch,
             "size": self.config.size,
             "method": self.config.method,
+            "mask": self.config.mask,
             "threads": torch.get_num_threads() * self.world,
             "recipe": self.config.recipe,
         }
