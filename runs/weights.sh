@@ -20,12 +20,12 @@ stage() { # NAME STEPS PROBLEM --size ..: a new run, or the rest of one
     fi
 }
 
-ship() { # PROBLEM RUN
+ship() { # PROBLEM RUN [--mask ..]
     [ "${WEIGHTS_SHIP:-yes}" = yes ] || return 0
     local sha
     sha=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["sha256"])' "$at/$2/config.json")
     [ "$(cat "$at/$1.shipped" 2>/dev/null)" = "$sha" ] && return 0
-    "$python" scripts/ship.py "$at/$2" "$1"
+    "$python" scripts/ship.py "$at/$2" "$1" "${@:3}"
     "$python" -m egam.bench.card "$1"
     echo "$sha" >"$at/$1.shipped"
 }
@@ -47,6 +47,23 @@ for problem in $only; do
     pctsp)
         stage pctsp20 4000 pctsp --size 20 "${small[@]}" --set lr=5e-4 --set standardize=true --set entropy=0.05
         ship pctsp pctsp20
+        ;;
+    tsptw)
+        stage tsptw20 1237 tsptw --size 20
+        ship tsptw tsptw20 --mask lookahead
+        ;;
+    tspdl)
+        stage tspdl20 2500 tspdl --size 20 "${small[@]}" --set lr=5e-4 --set mask=lookahead
+        ship tspdl tspdl20
+        ;;
+    vrptw)
+        stage vrptw20 3600 vrptw --size 20 "${small[@]}" --set lr=5e-4
+        stage vrptw50 1300 vrptw --size 15-50 "${small[@]}" --set lr=3e-4 --set mask=lookahead --init "$at/vrptw20"
+        ship vrptw vrptw50
+        ;;
+    *)
+        echo "WEIGHTS: '$problem' is none of tsp atsp cvrp pctsp tsptw tspdl vrptw" >&2
+        exit 2
         ;;
     esac
 done

@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from egam import catalogue
+from egam.bench import card
 from egam.bench.card import golden
 from egam.card import measured
 from egam.catalogue import choose, entry_of, find, shipped
@@ -51,9 +52,9 @@ def test_shipped_weights_load_and_have_a_card(name):
     assert all(parameter.dtype == torch.float32 for parameter in network.parameters())
     expected = {"model.safetensors", "config.json", "README.md", "measured.json"}
     assert {path.name for path in entry.folder.iterdir()} == expected
-    card = (entry.folder / "README.md").read_text()
-    assert card.startswith("---\nlicense: mit\n") and f"egam solve FILE --weights {name}" in card
-    assert str(ROOT) not in card
+    text = (entry.folder / "README.md").read_text()
+    assert text.startswith("---\nlicense: mit\n") and f"egam solve FILE --weights {name}" in text
+    assert str(ROOT) not in text
 
 
 @pytest.mark.parametrize("name", list(shipped()))
@@ -66,6 +67,10 @@ def test_golden_costs(name):
     assert told | {"cost": None} == found | {"cost": None}
     assert found["cost"] == pytest.approx(told["cost"], rel=1e-3)  # of another processor's rounding, a tie or two
     assert f"{told['cost']:.4f}" in (entry.folder / "README.md").read_text()
+
+
+def test_the_page_has_the_table_of_the_cards():
+    assert f"\n{card.table()}\n" in (ROOT / "docs" / "weights.md").read_text()
 
 
 def test_all_weights_together_are_small():

@@ -10,7 +10,7 @@ import ctypes
 import os
 import sys
 
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX, _ARENA_MAX = -1, -2, -4, -8  # glibc's names for mallopt's options
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # glibc's names for mallopt's options
 PAD = 64 << 20
 
 
@@ -22,8 +22,7 @@ def keep_pages() -> bool:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):
         return False
-    settings = {_ARENA_MAX: 1, _MMAP_MAX: 0, _TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: PAD}  # one heap for all threads
-    return all([bool(mallopt(option, value)) for option, value in settings.items()])
+    return bool(mallopt(_MMAP_MAX, 0) and mallopt(_TRIM_THRESHOLD, 2**31 - 1) and mallopt(_TOP_PAD, PAD))
 
 
 def give_back_pages() -> bool:
