@@ -94,5 +94,5 @@ def test_beta_weighs_the_penalty():
 
 
 def test_only_what_penalises_has_a_beta():
-    with pytest.raises(BadInput, match="beta 2 of cvrp: cvrp has no penalty; tsptw and tspdl have one"):
+    with pytest.raises(BadInput, match="beta 2 of cvrp: cvrp has no penalty that it could weigh"):
         get_problem("cvrp", beta=2.0)

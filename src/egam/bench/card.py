@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +26,7 @@ from egam.card import MEASURED, measured, write_card
 from egam.decode.strategies import Decoding, decode
 from egam.errors import BadInput, EgamError
 from egam.files import write_atomically
-from egam.machine import cores, keep_pages
+from egam.machine import cores, keep_pages, processor
 from egam.nn import Model
 from egam.problems.base import Problem
 from egam.weights import load_entry
@@ -133,13 +132,7 @@ def commit() -> str:
 
 
 def machine() -> str:
-    name = platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        name = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return f"{torch.get_num_threads()} of {cores()} cores ({name}), PyTorch {torch.__version__}"
+    return f"{torch.get_num_threads()} of {cores()} cores ({processor()}), PyTorch {torch.__version__}"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,7 +7,6 @@ command again does what is left.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from egam.bench.datasets import Dataset
 from egam.bench.references import version
 from egam.bench.results import write_results
 from egam.errors import BadInput
+from egam.machine import processor
 from egam.problems import get_problem
 
 
@@ -142,10 +142,4 @@ def _same_work(path: Path, work: dict[str, Any]) -> None:
 
 
 def _machine() -> dict[str, str]:
-    model = platform.processor()
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return {"machine": model or platform.machine(), "egam": __version__}
+    return {"machine": processor(), "egam": __version__}

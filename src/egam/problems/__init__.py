@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from egam.errors import BadInput, nearest
 from egam.instance import kind_of
 from egam.problems.atsp import ATSP
-from egam.problems.base import MASKS, Problem
+from egam.problems.base import Problem
 from egam.problems.cvrp import CVRP
 from egam.problems.pctsp import PCTSP
 from egam.problems.tsp import TSP
@@ -24,8 +25,6 @@ PROBLEMS: dict[str, tuple[Callable[..., Problem], tuple[str, ...]]] = {  # name 
     "tspdl": (TSPDL, ("medium", "easy", "hard")),
     "vrptw": (VRPTW, ()),
 }
-PENALISING = ("tsptw", "tspdl")  # problems whose training cost has the paper's β
-LOOKING_AHEAD = ("tsptw", "tspdl", "vrptw")  # problems whose file knows the mask "lookahead"
 
 
 def get_problem(name: str, variant: str = "", mask: str = "paper", beta: float = 1.0) -> Problem:
@@ -37,10 +36,14 @@ def get_problem(name: str, variant: str = "", mask: str = "paper", beta: float =
     if variant and variant not in variants:
         near = nearest(variant, list(variants))
         raise BadInput(f"variant '{variant}' of {name} is unknown{near}; accepted: {', '.join(variants)}")
-    masks = MASKS if name in LOOKING_AHEAD else MASKS[:1]
+    masks: tuple[str, ...] = getattr(problem, "masks", ("paper",))
     if mask not in masks:
         raise BadInput(f"mask '{mask}' of {name} is unknown{nearest(mask, list(masks))}; accepted: {', '.join(masks)}")
-    if beta != 1 and name not in PENALISING:
-        raise BadInput(f"beta {beta:g} of {name}: {name} has no penalty; {' and '.join(PENALISING)} have one")
-    given = {"variant": variant} if variant else {}
-    return problem(**given, mask=mask, **{"beta": beta} if beta != 1 else {})
+    given: dict[str, Any] = {"variant": variant} if variant else {}
+    if mask != "paper":
+        given["mask"] = mask
+    if beta != 1:
+        if not hasattr(problem, "beta"):
+            raise BadInput(f"beta {beta:g} of {name}: {name} has no penalty that it could weigh")
+        given["beta"] = beta
+    return problem(**given)

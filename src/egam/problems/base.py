@@ -27,7 +27,7 @@ Arrays = dict[str, np.ndarray]  # field of Instance -> [B, ...] values in raw un
 SMALLEST = 3  # nodes, depot or start included
 FAR, STRAIGHT, MOST = 0.2, 0.1, 3.0  # how a matrix is measured against a map; see _matrix_units
 LONGEST_SEEN = 3.0  # scaled units; generated ways are shorter
-MASKS = ("paper", "lookahead")  # which next nodes a network may choose from: see each problem's file
+MASKS = ("paper", "lookahead")  # which next nodes a network may choose from, where a problem's file knows both
 TOLERANCE = 1e-5  # scaled units; float32 sums along a route are not finer
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -51,6 +52,7 @@ class TSPDL:
     name: str = "tspdl"
     variant: str = "medium"
     mask: str = "paper"
+    masks: ClassVar[tuple[str, ...]] = base.MASKS
     beta: float = 1.0  # the paper's β: what a violation costs in training
     unit: float = 1.0
     spec: Spec = Spec(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -50,6 +51,7 @@ class VRPTW:
     name: str = "vrptw"
     variant: str = ""
     mask: str = "paper"
+    masks: ClassVar[tuple[str, ...]] = base.MASKS
     unit: float = 1.0
     spec: Spec = Spec(
         node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
