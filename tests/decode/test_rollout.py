@@ -15,6 +15,9 @@ SMALL = Shape(width=32, heads=4, hidden=64, encoder_layers=2, decoder_layers=2)
 B, S, SIZE = 3, 5, 8
 
 
+both_scorings = pytest.mark.parametrize("projected_from", [1, 99], ids=["edges projected", "queries folded"])
+
+
 def prepared_case(problem, shape=SMALL, seed=0):
     batch = problem.to_batch(problem.generate(np.random.default_rng(seed), B, SIZE))
     network = EGAM(problem.spec, shape)
@@ -56,13 +59,17 @@ def test_what_is_not_measured_is_not_a_number(problem):
     assert measured.log_likelihood.isfinite().all() and measured.entropy.isfinite().all()
 
 
-def test_parallel_log_likelihood_is_the_step_by_step_one(problem):
+@both_scorings
+def test_parallel_log_likelihood_is_the_step_by_step_one(problem, projected_from, monkeypatch):
+    monkeypatch.setattr(decoder, "PROJECTED_FROM", projected_from)
     batch, network, prepared = prepared_case(problem)
     rollout = roll_out(network, problem, batch, prepared, *starts_and_keys(batch), record=True)
     torch.testing.assert_close(log_likelihood(network, prepared, rollout), rollout.log_likelihood, rtol=0, atol=1e-4)
 
 
-def test_parallel_gradient_is_the_step_by_step_one(problem):
+@both_scorings
+def test_parallel_gradient_is_the_step_by_step_one(problem, projected_from, monkeypatch):
+    monkeypatch.setattr(decoder, "PROJECTED_FROM", projected_from)
     batch, network, _ = prepared_case(problem)
     network.double()
     batch = type(batch)(**{k: v.double() if v.is_floating_point() else v for k, v in vars(batch).items()})

@@ -18,6 +18,7 @@ import math
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from egam.nn.products import mixture, scores
 
@@ -58,6 +59,11 @@ class MultiHead(nn.Module):
         """P[h] = Wo_h Wv_h x, what x adds to the output per unit of attention."""
         values = self.split(valued @ self.value.T)
         return _per_head(values, self.output.unflatten(1, (self.heads, -1)).permute(1, 2, 0))
+
+    def tables(self, y: Float[Tensor, "*B N D"]) -> tuple[Float[Tensor, "*B H N K"], Float[Tensor, "*B H N K"]]:
+        """Keys and values of y, for queries that come later."""
+        both = (y @ torch.cat([self.key, self.value]).T).unflatten(-1, (2, self.heads, -1))  # [*B, N, 2, H, K]
+        return both.select(-3, 0).transpose(-2, -3), both.select(-3, 1).transpose(-2, -3)
 
     def gathered(self, mixed: Float[Tensor, "*B H D"]) -> Float[Tensor, "*B D"]:
         """Σ_h Wo_h Wv_h mixed[h], for values that were averaged before they were projected."""
@@ -122,6 +128,19 @@ def edge_node(
 
 
 # ---- fast -------------------------------------------------------------------------------------------------------
+
+
+def fast_attend(
+    mha: MultiHead,
+    x: Float[Tensor, "B M D"],
+    tables: tuple[Float[Tensor, "B H N K"], Float[Tensor, "B H N K"]],
+    bias: Float[Tensor, "B 1 M N"],
+) -> Float[Tensor, "B M D"]:
+    """`attend` with keys and values computed beforehand (`MultiHead.tables`) by PyTorch's own fused kernel; `bias` is 0
+    where allowed, else -inf."""
+    query, (keys, values) = mha.split(x @ mha.query.T).transpose(1, 2), tables
+    mixed = F.scaled_dot_product_attention(query, keys, values, attn_mask=bias.to(query.dtype))
+    return mixed.transpose(1, 2).flatten(2) @ mha.output.T
 
 
 def fast_node_edge(

@@ -5,10 +5,10 @@
     ñ_c = MHA(n̂_c, edges of the current node; allowed) + n̂_c         eq. den2e
     n_c = FF(ñ_c) + ñ_c
     u_j = α tanh(q_c · k_j / sqrt(D)),  q_c = W_q n_c,  k_j = W_k e_current,j   eq. outpre
-The textbook form is `textbook`. The fast form folds every key, value and output map into the nodes (once per
-instance) or into the context, so that edges are only ever read, never projected. It works on groups of queries that
-look at the same row of edges: a rollout step has one query per group, the scoring pass of training has all S rollouts
-(see `score`).
+The textbook form is `textbook`. The fast form computes the nodes' keys and values once per instance and works on groups
+of queries that look at the same row of edges. A rollout step has one query per group: the edges' key and value maps
+are folded into it, so that edges are only read, never projected. The scoring pass of training has the decisions of all
+S rollouts at once (see `score`): there each row is projected once for all of them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from egam.nn.attention import MultiHead, attend
+from egam.nn.attention import MultiHead, attend, fast_attend
 from egam.nn.encoder import Encoded, FeedForward
 from egam.nn.products import COPIES_TRANSPOSED, mixture, scores
 from egam.problems.base import Spec
 
 Look = Callable[[Tensor], Tensor]  # [B·G, R, D] -> [B·G, R, N]: products with each group's edges
+PROJECTED_FROM = 12  # queries at one row of edges from which on projecting the row is less work than folding
 TURNED_BELOW = 128  # nodes; a second table of edges is as large as the first, and saves nothing from here on
 
 
@@ -48,8 +49,7 @@ class Prepared:
     encoded: Encoded
     from_current: Float[Tensor, "B N D"]  # W_c's share of the current node, with the bias
     from_first: Float[Tensor, "B N D"] | None
-    scorers: list[Float[Tensor, "B D HN"]]
-    payloads: list[Float[Tensor, "B HN D"]]
+    tables: list[tuple[Float[Tensor, "B H N K"], Float[Tensor, "B H N K"]]]  # keys and values of the nodes
     to_logits: Float[Tensor, "D D"]  # W_qᵀ W_k / sqrt(D)
 
     @cached_property
@@ -111,8 +111,7 @@ class Decoder(nn.Module):
             encoded=encoded,
             from_current=encoded.nodes @ weight[:, :width].T + self.context.bias,
             from_first=first,
-            scorers=[layer.node.scorers(encoded.nodes).permute(0, 3, 2, 1).flatten(2) for layer in self.layers],
-            payloads=[layer.node.payloads(encoded.nodes).transpose(1, 2).flatten(1, 2) for layer in self.layers],
+            tables=[layer.node.tables(encoded.nodes) for layer in self.layers],
             to_logits=self.out_query.T @ self.out_key / math.sqrt(width),
         )
 
@@ -177,13 +176,16 @@ class Decoder(nn.Module):
         per_group = (batch * groups, queries, -1, nodes)
         flat = context.reshape(batch, decisions, width)
         for number, layer in enumerate(self.layers):
-            score = torch.bmm(flat, prepared.scorers[number]).view(batch, decisions, -1, nodes)
-            weights = (score + bias.view(batch, decisions, 1, nodes)).softmax(-1)
-            flat = torch.baddbmm(flat, weights.flatten(2), prepared.payloads[number])
-            asks = layer.edge.askers(flat).view(batch * groups, -1, width)  # [B·G, Q·H, D]
-            score = look(asks).reshape(per_group) + bias.view(batch * groups, queries, 1, nodes)
-            mixed = mixture(score.softmax(-1).flatten(1, 2), edges)  # [B·G, Q·H, D]
-            flat = layer.edge.gathered(mixed.view(batch, decisions, -1, width)) + flat
+            flat = fast_attend(layer.node, flat, prepared.tables[number], bias.view(batch, 1, decisions, nodes)) + flat
+            if queries >= PROJECTED_FROM:
+                rows = flat.view(batch * groups, queries, width)
+                seen = fast_attend(layer.edge, rows, layer.edge.tables(edges), bias.view(-1, 1, queries, nodes))
+                flat = seen.view_as(flat) + flat
+            else:
+                asks = layer.edge.askers(flat).view(batch * groups, -1, width)  # [B·G, Q·H, D]
+                score = look(asks).reshape(per_group) + bias.view(batch * groups, queries, 1, nodes)
+                mixed = mixture(score.softmax(-1).flatten(1, 2), edges)  # [B·G, Q·H, D]
+                flat = layer.edge.gathered(mixed.view(batch, decisions, -1, width)) + flat
             flat = layer.ff.fast(flat)
         query = (flat @ prepared.to_logits).view(batch * groups, queries, width)
         return (self.clip * torch.tanh(look(query))).reshape(batch, groups, queries, nodes) + bias
