@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
-# EGAM, GAM, GATv2, POMO and Sym-NCO at N=20 on TSP, TSPTW (medium) and VRPTW with an equal budget: the same instances
-# (one seed, one batch size) and 20 sampled solutions of each, the same learning-rate schedule. 4000 steps of 64 instances are
-# meant to be 10 minutes or more of two cores for the fastest row and more than an hour for EGAM: seven hours in all.
-# Runs are kept in run-rivals/. Started again, it skips what is finished and resumes what is not.
-# A quick look with a tiny budget: RIVALS_STEPS=4 RIVALS_COUNT=8 RIVALS_OUT=run-tiny runs/rivals.sh
+# EGAM, GAM, GATv2, POMO and Sym-NCO at N=20 on TSP, TSPTW (medium) and VRPTW with an equal budget: the same 144,000 instances
+# (one seed, 9,000 steps of 16) and 20 sampled solutions of each, the same learning-rate schedule. On one core each run of the
+# fastest rows takes 22 to 25 minutes and EGAM about two hours: fourteen hours of one core in all, half of that on two.
+# Runs are kept in run-rivals/, what was measured in benchmarks/n20/. Started again, it skips what is finished and resumes
+# what is not. RIVALS='tsp-gam vrptw-egam' does only these (two scripts side by side: one core each, OMP_NUM_THREADS=1).
+# RIVALS_MEASURE=no only trains. Times are part of the result: measure on a quiet machine.
+# A quick look with a tiny budget: RIVALS_STEPS=4 RIVALS_COUNT=8 RIVALS_OUT=run-tiny RIVALS_RESULTS=run-tiny/results runs/rivals.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="${PYTHON:-.venv/bin/python}"
-steps="${RIVALS_STEPS:-4000}"
+steps="${RIVALS_STEPS:-9000}"
 out="${RIVALS_OUT:-run-rivals}"
+results="${RIVALS_RESULTS:-benchmarks/n20}"
 count="${RIVALS_COUNT:-1000}" # instances of the test sets; reference costs exist for all 1000
-shared=(--config cpu --size 20 --steps "$steps" --set batch=64 --set validation_count=1000)
+only="${RIVALS:-$(echo {tsp,vrptw,tsptw}-{gam,pomo,gatv2,symnco,egam})}"
+shared=(--config cpu --size 20 --steps "$steps" --set batch=16 --set validation_count=1000)
+kool=(--set n=20 --set epoch=450 --set held_out=2000) # 20 challenges of the rollout baseline
 
 train() { # PROBLEM METHOD [--set ..]: the rest of a run, or all of it
     local folder="$out/${1}20-$2"
@@ -24,28 +29,31 @@ train() { # PROBLEM METHOD [--set ..]: the rest of a run, or all of it
 }
 
 measure() { # PROBLEM METHOD DECODING..
-    local folder="$out/${1}20-$2" set=() forms=()
-    [ -e "$folder/eval.json" ] && return
-    [ "$1" = vrptw ] || set=(--public)
-    case $1 in tsptw) references=tsptw20-medium ;; *) references=${1}20 ;; esac
-    [ "$count" = 1000 ] && set+=(--references "benchmarks/references/$references.npz")
+    local folder="$out/${1}20-$2" forms=() name=${1}20
+    [ "$1" = tsptw ] && name=tsptw20-medium
     for form in "${@:3}"; do forms+=(--decode "$form"); done
-    "$python" -m egam eval "$folder" --size 20 --count "$count" "${set[@]}" "${forms[@]}" --json >"$folder/eval.tmp"
-    mv "$folder/eval.tmp" "$folder/eval.json"
+    OMP_NUM_THREADS=1 "$python" -m egam bench run --set "$name" --weights "$folder" "${forms[@]}" --count "$count" --out "$results" >/dev/null
+    mkdir -p "$results/training/${1}20-$2"
+    cp "$folder/metrics.csv" "$folder/config.toml" "$results/training/${1}20-$2/"
 }
 
-kool=(--set n=20 --set epoch=100 --set held_out=2000) # 40 challenges of the rollout baseline
-for problem in tsp tsptw vrptw; do
-    train "$problem" egam --set m=1 --set n=20
-    train "$problem" gam "${kool[@]}"
-    train "$problem" gatv2 "${kool[@]}"
-    train "$problem" pomo --set n=20
-    train "$problem" symnco --set m=2 --set n=10
-    best=8xgreedy
-    [ "$problem" = tsp ] && best=8xstarts
-    measure "$problem" egam greedy 8x20
-    measure "$problem" gam greedy 8x20 sample:1280
-    measure "$problem" gatv2 greedy 8x20 sample:1280
-    measure "$problem" pomo greedy 8x20 "$best"
-    measure "$problem" symnco greedy 8x20
+for each in $only; do
+    problem=${each%-*} method=${each#*-} more=(greedy 8x20)
+    case $method in
+    egam) train "$problem" egam --set m=1 --set n=20 ;;
+    gam | gatv2)
+        train "$problem" "$method" "${kool[@]}"
+        more+=(sample:1280)
+        ;;
+    pomo)
+        train "$problem" pomo --set n=20
+        if [ "$problem" = tsp ]; then more+=(8xstarts); else more+=(8xgreedy); fi
+        ;;
+    symnco) train "$problem" symnco --set m=2 --set n=10 ;;
+    *)
+        echo "RIVALS: '$each' is no problem-method such as tsp-gam" >&2
+        exit 2
+        ;;
+    esac
+    [ "${RIVALS_MEASURE:-yes}" = no ] || measure "$problem" "$method" "${more[@]}"
 done

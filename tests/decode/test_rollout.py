@@ -6,7 +6,7 @@ import torch
 
 from egam.decode import draws
 from egam.decode.rollout import choose, log_likelihood, roll_out
-from egam.nn import decoder
+from egam.nn import decoder, products
 from egam.nn.decoder import View
 from egam.nn.egam import EGAM, Shape
 from egam.problems import get_problem
@@ -40,7 +40,7 @@ class Textbook:
 
 @pytest.mark.parametrize("copies", [False, True], ids=["as AVX2 likes it", "as AVX-512 likes it"])
 def test_fast_steps_are_textbook_steps(problem, copies, monkeypatch):
-    monkeypatch.setattr(decoder, "COPIES_TRANSPOSED", copies)
+    monkeypatch.setattr(products, "COPIES_TRANSPOSED", copies)
     batch, network, prepared = prepared_case(problem)
     starts, keys = starts_and_keys(batch)
     fast = roll_out(network, problem, batch, prepared, starts, keys)

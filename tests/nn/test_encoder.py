@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from egam.nn.decoder import View
+from egam.nn.decoder import View, open_ends
 from egam.nn.egam import EGAM, Shape
 from egam.nn.encoder import Encoder
 from egam.problems import get_problem
@@ -133,17 +133,27 @@ def test_training_never_goes_in_tiles(monkeypatch):
     assert network(graph).edges.requires_grad
 
 
-def test_turned_and_plain_steps_agree(monkeypatch):
+@pytest.mark.parametrize("share", [0.8, 0.3])
+def test_a_step_needs_only_the_edges_to_nodes_that_are_left(share, monkeypatch):
     problem = get_problem("tsp")
     network = EGAM(problem.spec, Shape(width=32, heads=4, hidden=64, encoder_layers=1)).double()
-    graph = features(False)
     current, numbers = torch.tensor([[0, 3], [5, 5], [12, 1]]), torch.zeros(3, 2, 0, dtype=torch.float64)
-    view = View(current, torch.zeros_like(current), numbers, torch.rand(3, 2, 13) < 0.8)
+    allowed = torch.rand(3, 2, 13) < share
+    allowed[..., 7] = True
+    view = View(current, torch.zeros_like(current), numbers, allowed)
     with torch.no_grad():
-        prepared = network.prepare(network.encode(graph))
-        turned = network.step(prepared, view)
-        monkeypatch.setattr("egam.nn.decoder.TURNED_BELOW", 2)
-        torch.testing.assert_close(network.step(prepared, view), turned, rtol=0, atol=1e-12)
+        prepared = network.prepare(network.encode(features(False)))
+        monkeypatch.setattr("egam.nn.decoder.ALMOST_ALL", 1.0)
+        few = network.step(prepared, view)
+        monkeypatch.setattr("egam.nn.decoder.ALMOST_ALL", 0.0)
+        torch.testing.assert_close(few, network.step(prepared, view), rtol=0, atol=1e-12)
+        torch.testing.assert_close(few, network.step(prepared, view, textbook=True), rtol=0, atol=1e-9)
+
+
+def test_open_ends():
+    allowed = torch.tensor([[0, 1, 0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 1, 0], [1, 0, 0, 0, 1, 0, 0, 1]]) == 1
+    assert open_ends(allowed).tolist() == [[1, 3, 8], [6, 8, 8], [0, 4, 7]]
+    assert open_ends(torch.ones(2, 5, dtype=torch.bool)) is None
 
 
 def test_tables_kept_while_solving_serve_training():

@@ -7,16 +7,15 @@
     u_j = α tanh(q_c · k_j / sqrt(D)),  q_c = W_q n_c,  k_j = W_k e_current,j   eq. outpre
 The textbook form is `textbook`. The fast form computes the nodes' keys and values once per instance and works on groups
 of queries that look at the same row of edges. A rollout step has one query per group: the edges' key and value maps
-are folded into it, so that edges are only read, never projected. The scoring pass of training has the decisions of all
-S rollouts at once (see `score`): there each row is projected once for all of them.
+are folded into it, so that edges are only read, never projected, and only the edges to nodes that are left. The scoring
+pass of training has the decisions of all S rollouts at once (see `score`): there each row is projected once for all.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -24,12 +23,11 @@ from torch import Tensor, nn
 
 from egam.nn.attention import MultiHead, attend, fast_attend
 from egam.nn.encoder import Encoded, FeedForward
-from egam.nn.products import COPIES_TRANSPOSED, mixture, scores
+from egam.nn.products import mixture, scores
 from egam.problems.base import Spec
 
-Look = Callable[[Tensor], Tensor]  # [B·G, R, D] -> [B·G, R, N]: products with each group's edges
 PROJECTED_FROM = 12  # queries at one row of edges from which on projecting the row is less work than folding
-TURNED_BELOW = 128  # nodes; a second table of edges is as large as the first, and saves nothing from here on
+ALMOST_ALL = 0.9  # share of nodes up to which a step reads only the edges to nodes that may be chosen
 
 
 @dataclass
@@ -51,11 +49,6 @@ class Prepared:
     from_first: Float[Tensor, "B N D"] | None
     tables: list[tuple[Float[Tensor, "B H N K"], Float[Tensor, "B H N K"]]]  # keys and values of the nodes
     to_logits: Float[Tensor, "D D"]  # W_qᵀ W_k / sqrt(D)
-
-    @cached_property
-    def turned(self) -> Float[Tensor, "B N D N"]:
-        """Each node's edges as columns: the right operand of a step's products (see products.py)."""
-        return self.encoded.edges.transpose(2, 3).contiguous()
 
 
 class DecoderLayer(nn.Module):
@@ -122,18 +115,26 @@ class Decoder(nn.Module):
         nodes = encoded.nodes.shape[1]
         offset = torch.arange(batch, device=view.current.device)[:, None] * nodes
         row = (offset + view.current).flatten()  # [B·S] row of edges
-        edges = encoded.edges.flatten(0, 1).index_select(0, row)  # [B·S, N, D]
         context = prepared.from_current.flatten(0, 1).index_select(0, row).view(batch, rollouts, 1, -1)
         if prepared.from_first is not None:
             start = (offset + view.first).flatten()
             context = context + prepared.from_first.flatten(0, 1).index_select(0, start).view_as(context)
+        context = self._add_numbers(context, view.context[:, :, None])
         allowed = view.allowed
         if encoded.adjacency is not None:
             allowed = allowed & encoded.adjacency.flatten(0, 1).index_select(0, row).view_as(allowed)
-        context = self._add_numbers(context, view.context[:, :, None])
-        turns = COPIES_TRANSPOSED and nodes < TURNED_BELOW
-        look = _looking_turned(prepared.turned, row) if turns else _looking(edges)
-        return self._logits(prepared, context, edges, look, allowed[:, :, None]).squeeze(2)
+        bias = _bias(allowed, context.dtype)
+        left = open_ends(allowed.flatten(0, 1))
+        if left is None:
+            edges = encoded.edges.flatten(0, 1).index_select(0, row)  # [B·S, N, D]
+            return self._logits(prepared, context, edges, bias, bias).view_as(bias)
+        edges = encoded.edges.flatten(0, 2).index_select(
+            0, (row[:, None] * nodes + left.clamp(max=nodes - 1)).flatten()
+        )
+        edges = edges.view(*left.shape, -1)  # [B·S, R, D]
+        logits = self._logits(prepared, context, edges, bias, _bias(left < nodes, context.dtype))
+        everywhere = logits.new_full((len(left), nodes + 1), -math.inf).scatter(1, left, logits.view_as(left))
+        return everywhere[:, :nodes].view_as(bias)
 
     def score(self, prepared: Prepared, view: View, groups: int) -> Float[Tensor, "B GQ N"]:
         """Logits of many decisions at once, ordered so that the decisions of group g all stand at node g.
@@ -154,8 +155,8 @@ class Decoder(nn.Module):
         if encoded.adjacency is not None:
             allowed = allowed & encoded.adjacency[:, :groups, None]
             allowed = allowed | ~allowed.any(-1, keepdim=True)  # a slot without a decision must not become NaN
-        edges = encoded.edges[:, :groups].flatten(0, 1)  # [B·G, N, D]
-        return self._logits(prepared, context, edges, _looking(edges), allowed).flatten(1, 2)
+        edges, bias = encoded.edges[:, :groups].flatten(0, 1), _bias(allowed, context.dtype)  # [B·G, N, D]
+        return self._logits(prepared, context, edges, bias, bias).flatten(1, 2)
 
     def _add_numbers(self, context: Tensor, numbers: Tensor) -> Tensor:
         if numbers.shape[-1] == 0:
@@ -166,36 +167,43 @@ class Decoder(nn.Module):
         self,
         prepared: Prepared,
         context: Float[Tensor, "B G Q D"],
-        edges: Float[Tensor, "BG N D"],
-        look: Look,
-        allowed: Bool[Tensor, "B G Q N"],
-    ) -> Float[Tensor, "B G Q N"]:
+        edges: Float[Tensor, "BG R D"],
+        node_bias: Float[Tensor, "..."],  # B·G·Q·N numbers
+        edge_bias: Float[Tensor, "..."],  # B·G·Q·R numbers
+    ) -> Float[Tensor, "B G Q R"]:
+        """Of the R nodes that the given edges lead to: all N, or those that are left."""
         batch, groups, queries, width = context.shape
-        nodes, decisions = edges.shape[1], groups * queries
-        bias = torch.zeros_like(allowed, dtype=edges.dtype).masked_fill_(~allowed, -math.inf)
-        per_group = (batch * groups, queries, -1, nodes)
+        ends, decisions = edges.shape[1], groups * queries
+        node_bias = node_bias.view(batch, 1, decisions, -1)
+        edge_bias = edge_bias.view(batch * groups, queries, ends)
         flat = context.reshape(batch, decisions, width)
         for number, layer in enumerate(self.layers):
-            flat = fast_attend(layer.node, flat, prepared.tables[number], bias.view(batch, 1, decisions, nodes)) + flat
+            flat = fast_attend(layer.node, flat, prepared.tables[number], node_bias) + flat
             if queries >= PROJECTED_FROM:
                 rows = flat.view(batch * groups, queries, width)
-                seen = fast_attend(layer.edge, rows, layer.edge.tables(edges), bias.view(-1, 1, queries, nodes))
+                seen = fast_attend(layer.edge, rows, layer.edge.tables(edges), edge_bias[:, None])
                 flat = seen.view_as(flat) + flat
             else:
                 asks = layer.edge.askers(flat).view(batch * groups, -1, width)  # [B·G, Q·H, D]
-                score = look(asks).reshape(per_group) + bias.view(batch * groups, queries, 1, nodes)
+                score = scores(asks, edges).reshape(batch * groups, queries, -1, ends) + edge_bias[:, :, None]
                 mixed = mixture(score.softmax(-1).flatten(1, 2), edges)  # [B·G, Q·H, D]
                 flat = layer.edge.gathered(mixed.view(batch, decisions, -1, width)) + flat
             flat = layer.ff.fast(flat)
         query = (flat @ prepared.to_logits).view(batch * groups, queries, width)
-        return (self.clip * torch.tanh(look(query))).reshape(batch, groups, queries, nodes) + bias
+        logits = self.clip * torch.tanh(scores(query, edges)) + edge_bias
+        return logits.view(batch, groups, queries, ends)
 
 
-def _looking(edges: Float[Tensor, "BG N D"]) -> Look:
-    return lambda x: scores(x, edges)
+def _bias(allowed: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 where allowed, else -inf."""
+    return torch.zeros_like(allowed, dtype=dtype).masked_fill_(~allowed, -math.inf)
 
 
-def _looking_turned(turned: Float[Tensor, "B N D N"], row: Int[Tensor, " BG"]) -> Look:
-    """The same from edges that were transposed beforehand."""
-    columns = turned.flatten(0, 1).index_select(0, row)  # [B·G, D, N]
-    return lambda x: torch.bmm(x, columns)
+def open_ends(allowed: Bool[Tensor, "M N"]) -> Int[Tensor, "M R"] | None:
+    """The nodes that may be chosen, those of each row first, then N for none; None if almost all may."""
+    nodes, count = allowed.shape[1], int(allowed.sum(1).max())
+    if count > ALMOST_ALL * nodes:
+        return None
+    place = torch.where(allowed, allowed.cumsum(1) - 1, count)
+    which = torch.arange(nodes, device=allowed.device).expand_as(place)
+    return place.new_full((len(allowed), count + 1), nodes).scatter(1, place, which)[:, :count].contiguous()

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Tables (on stdout) and figures (in docs/benchmarks/) of docs/benchmarks.md from what rivals.sh and classical.sh measured.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python="${PYTHON:-.venv/bin/python}"
+results="${TABLES_RESULTS:-benchmarks/n20}"
+pictures="${TABLES_OUT:-docs/benchmarks}"
+mkdir -p "$pictures"
+for problem in tsp atsp cvrp pctsp tsptw tspdl vrptw; do
+    grep -q ",$problem," "$results/results.csv" || continue
+    "$python" -m egam bench table "$problem" --size 20 --results "$results"
+    runs=("$results/training/${problem}20-"*)
+    [ -e "${runs[0]}" ] && "$python" -m egam bench figure dynamics "${runs[@]}" --out "$pictures/dynamics-$problem.png"
+done
+for folder in "$results"/*/; do
+    name=$(basename "$folder")
+    [ "$name" = training ] || "$python" -m egam bench figure tradeoff --results "$results" --set "$name" --out "$pictures/gap-$name.png" || [ "$?" = 2 ]
+done
