@@ -77,7 +77,7 @@ def test_hand_written_gradients(copies, monkeypatch):
     norm = Norm(3).double()
     norm.weight.data.uniform_(0.5, 2.0)
     parameters = (norm.weight, norm.bias)
-    assert torch.autograd.gradcheck(lambda x, *_: norm(x, triangle.share), (packed, *parameters))
+    assert torch.autograd.gradcheck(lambda x, *_: norm(x, triangle.share(torch.float64)), (packed, *parameters))
     left = torch.randn(2, 5, 3, dtype=torch.float64, requires_grad=True)
     right = torch.randn(2, 4, 3, dtype=torch.float64, requires_grad=True)
     weights = torch.randn(2, 5, 4, dtype=torch.float64, requires_grad=True)
@@ -94,7 +94,7 @@ def test_norm_of_the_triangle_is_the_norm_of_all_edges(kind):
     packed = torch.randn(B, triangle.rows, D, dtype=torch.float64)
     over_all = norm(unfold(packed, triangle).flatten(1, 2))
     torch.testing.assert_close(
-        unfold(norm(packed, triangle.share), triangle).flatten(1, 2), over_all, rtol=0, atol=1e-12
+        unfold(norm(packed, triangle.share(torch.float64)), triangle).flatten(1, 2), over_all, rtol=0, atol=1e-12
     )
 
 

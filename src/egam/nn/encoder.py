@@ -137,7 +137,7 @@ class EncoderLayer(nn.Module):
             half = attention.fast_edge_node(table.scorers, table.payloads, unfold(rows, triangle))
             rows, full = symmetric(half, triangle)
         mixed = attention.fast_node_edge(table.askers, full, table.adjacency)
-        share = None if triangle is None else triangle.share
+        share = None if triangle is None else triangle.share(rows.dtype)
         needed = torch.is_grad_enabled() or not self.edge_norm_out.ignores_constants
         rows = self.edge_ff.fast(self.edge_norm_in(rows, share), with_bias=needed)
         return self.edge_norm_out(rows, share), mixed

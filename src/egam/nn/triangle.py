@@ -8,7 +8,7 @@ Statistics over all N² edges count a row of the triangle twice, except on the d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float, Int
@@ -29,13 +29,9 @@ class Triangle:
     def rows(self) -> int:
         return len(self.upper)
 
-    @cached_property
-    def share(self) -> Float[Tensor, " M"]:
+    def share(self, dtype: torch.dtype) -> Float[Tensor, " M"]:
         """The share of each row in the full table: 2 / N² off the diagonal, 1 / N² on it."""
-        with torch.inference_mode(False):  # kept tables must serve training as well
-            share = torch.full((self.rows,), 2.0, dtype=torch.float64, device=self.upper.device)
-            share[self.diagonal] = 1.0
-            return share / self.nodes**2
+        return _share(self, dtype)
 
 
 @lru_cache(maxsize=64)
@@ -47,6 +43,14 @@ def triangle_of(nodes: int, device: torch.device) -> Triangle:
     mirrored[i * nodes + j] = number
     mirrored[j * nodes + i] = number
     return Triangle(nodes, i * nodes + j, j * nodes + i, mirrored, number[i == j])
+
+
+@lru_cache(maxsize=128)
+@torch.inference_mode(False)
+def _share(triangle: Triangle, dtype: torch.dtype) -> Float[Tensor, " M"]:
+    share = torch.full((triangle.rows,), 2.0, dtype=torch.float64, device=triangle.upper.device)
+    share[triangle.diagonal] = 1.0
+    return (share / triangle.nodes**2).to(dtype)
 
 
 def take_rows(x: Float[Tensor, "B I D"], rows: Int[Tensor, " J"]) -> Float[Tensor, "B J D"]:
