@@ -2,7 +2,8 @@
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "2")
+ALONE = "PYTEST_XDIST_WORKER" not in os.environ
+os.environ.setdefault("OMP_NUM_THREADS", "2" if ALONE else "1")  # two teams of threads on two cores crawl
 
 from jaxtyping import install_import_hook
 

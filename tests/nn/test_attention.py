@@ -33,6 +33,18 @@ def test_softmax_attention_by_hand():
     assert seen.item() == pytest.approx(0.8807970779778823)  # e² / (1 + e²)
 
 
+def test_two_fast_forms_of_attention():
+    mha, (_, edges) = multi_head(), random_graph(directed=True)
+    seen, queries = edges.flatten(0, 1), torch.randn(B * N, 4, edges.shape[-1], dtype=edges.dtype)
+    allowed = torch.rand(B * N, 4, N) < 0.6
+    allowed[..., 0] = True
+    bias = torch.zeros(allowed.shape, dtype=edges.dtype).masked_fill(~allowed, -torch.inf)
+    textbook = attention.attend(mha, queries, seen, allowed)
+    torch.testing.assert_close(attention.folded_attend(mha, queries, seen, bias), textbook, rtol=0, atol=1e-12)
+    fast = attention.fast_attend(mha, queries, mha.tables(seen), bias[:, None])
+    torch.testing.assert_close(fast, textbook, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("masked", [False, True])
 def test_node_edge(masked):
     mha, (nodes, edges) = multi_head(), random_graph(directed=True)

@@ -22,6 +22,7 @@ TITLES = {
     **{"highs": "HiGHS", "cp-sat": "CP-SAT", "pyvrp": "PyVRP", "hygese": "HGS (hygese)", "held-karp": "Held-Karp"},
 }  # other solvers are called by their own names
 FORMS = {"greedy": "greedy", "starts": "all starts", "8xgreedy": "8 × greedy", "8xstarts": "8 × all starts"}
+OTHERS = ("parameters", "generalisation", "training")  # model_tables.py, training_table.py
 NOTE = (
     "Ours: cost over feasibly solved instances, gap over those that the reference solved too, "
     "± half the 95 % interval. Paper: as printed, 10,000 instances of its own; "
@@ -41,7 +42,7 @@ def table(name: str, results: Results, size: int, problem: str = "vrptw") -> lis
         return [model_tables.parameters(results, size)]
     if name == "generalisation":
         return model_tables.generalisation(results, problem)
-    raise BadInput(f"unknown table '{name}'; accepted: {', '.join([*blocks, 'parameters', 'generalisation'])}")
+    raise BadInput(f"unknown table '{name}'; accepted: {', '.join([*blocks, *OTHERS])}")
 
 
 def title_of(row: dict[str, str]) -> str:

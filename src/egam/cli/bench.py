@@ -69,7 +69,9 @@ def _print(found: list[dict[str, str]], out: Path) -> None:
 
 @bench.command()
 def table(
-    name: Annotated[str, typer.Argument(help="1, 2, 3, parameters or generalisation, as in the paper; or a problem.")],
+    name: Annotated[
+        str, typer.Argument(help="1, 2, 3, parameters or generalisation, as in the paper; a problem; or training.")
+    ],
     results: Annotated[Path, typer.Option(help="The folder of egam bench run, or its results.csv.")],
     size: Annotated[int, typer.Option(help="N; the paper's main tables are at 50.")] = 50,
     problem: Annotated[str, typer.Option(help="Of the table of generalisation.")] = "vrptw",
@@ -79,9 +81,13 @@ def table(
     """One of the paper's tables from results.csv, with the paper's own figures beside ours."""
     from egam.bench.results import read_results
     from egam.bench.tables import table as make
+    from egam.bench.training_table import training_table
     from egam.files import write_atomically
 
-    found = make(name, read_results(results), size, problem)
+    if name == "training":
+        found = [training_table(results / "training")]
+    else:
+        found = make(name, read_results(results), size, problem)
     text = "\n".join(each.latex() if latex else each.markdown() for each in found)
     if out is None:
         print(text, end="")

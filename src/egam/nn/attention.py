@@ -143,6 +143,19 @@ def fast_attend(
     return mixed.transpose(1, 2).flatten(2) @ mha.output.T
 
 
+def folded_attend(
+    mha: MultiHead,
+    x: Float[Tensor, "B M D"],
+    y: Float[Tensor, "B N D"],
+    bias: Float[Tensor, "B M N"],
+) -> Float[Tensor, "B M D"]:
+    """`attend` for a few x: their queries take up the key map, the plain y are averaged, and the values come last."""
+    asks = mha.askers(x).flatten(1, 2)  # [B, M·H, D]
+    score = scores(asks, y).reshape(len(x), x.shape[1], mha.heads, -1) + bias[:, :, None]
+    mixed = mixture(score.softmax(-1).flatten(1, 2), y)  # [B, M·H, D]
+    return mha.gathered(mixed.view(*x.shape[:2], mha.heads, -1))
+
+
 def fast_node_edge(
     askers: Float[Tensor, "B N H D"],
     edges: Float[Tensor, "B N N D"],

@@ -21,9 +21,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from egam.nn.attention import MultiHead, attend, fast_attend
+from egam.nn.attention import MultiHead, attend, fast_attend, folded_attend
 from egam.nn.encoder import Encoded, FeedForward
-from egam.nn.products import mixture, scores
+from egam.nn.products import scores
 from egam.problems.base import Spec
 
 PROJECTED_FROM = 12  # queries at one row of edges from which on projecting the row is less work than folding
@@ -128,10 +128,8 @@ class Decoder(nn.Module):
         if left is None:
             edges = encoded.edges.flatten(0, 1).index_select(0, row)  # [B·S, N, D]
             return self._logits(prepared, context, edges, bias, bias).view_as(bias)
-        edges = encoded.edges.flatten(0, 2).index_select(
-            0, (row[:, None] * nodes + left.clamp(max=nodes - 1)).flatten()
-        )
-        edges = edges.view(*left.shape, -1)  # [B·S, R, D]
+        ends = (row[:, None] * nodes + left.clamp(max=nodes - 1)).flatten()
+        edges = encoded.edges.flatten(0, 2).index_select(0, ends).view(*left.shape, -1)  # [B·S, R, D]
         logits = self._logits(prepared, context, edges, bias, _bias(left < nodes, context.dtype))
         everywhere = logits.new_full((len(left), nodes + 1), -math.inf).scatter(1, left, logits.view_as(left))
         return everywhere[:, :nodes].view_as(bias)
@@ -179,16 +177,12 @@ class Decoder(nn.Module):
         flat = context.reshape(batch, decisions, width)
         for number, layer in enumerate(self.layers):
             flat = fast_attend(layer.node, flat, prepared.tables[number], node_bias) + flat
+            rows = flat.view(batch * groups, queries, width)
             if queries >= PROJECTED_FROM:
-                rows = flat.view(batch * groups, queries, width)
                 seen = fast_attend(layer.edge, rows, layer.edge.tables(edges), edge_bias[:, None])
-                flat = seen.view_as(flat) + flat
             else:
-                asks = layer.edge.askers(flat).view(batch * groups, -1, width)  # [B·G, Q·H, D]
-                score = scores(asks, edges).reshape(batch * groups, queries, -1, ends) + edge_bias[:, :, None]
-                mixed = mixture(score.softmax(-1).flatten(1, 2), edges)  # [B·G, Q·H, D]
-                flat = layer.edge.gathered(mixed.view(batch, decisions, -1, width)) + flat
-            flat = layer.ff.fast(flat)
+                seen = folded_attend(layer.edge, rows, edges, edge_bias)
+            flat = layer.ff.fast(seen.view_as(flat) + flat)
         query = (flat @ prepared.to_logits).view(batch * groups, queries, width)
         logits = self.clip * torch.tanh(scores(query, edges)) + edge_bias
         return logits.view(batch, groups, queries, ends)
