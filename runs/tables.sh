@@ -9,9 +9,11 @@ mkdir -p "$pictures"
 for problem in tsp atsp cvrp pctsp tsptw tspdl vrptw; do
     grep -q ",$problem," "$results/results.csv" || continue
     "$python" -m egam bench table "$problem" --size 20 --results "$results"
-    runs=("$results/training/${problem}20-"*)
-    [ -e "${runs[0]}" ] && "$python" -m egam bench figure dynamics "${runs[@]}" --out "$pictures/dynamics-$problem.png"
+    runs=()
+    for run in "$results/training/${problem}20-"*; do [ -e "$run" ] && runs+=("${run##*-}=$run"); done
+    [ ${#runs[@]} = 0 ] || "$python" -m egam bench figure dynamics "${runs[@]}" --out "$pictures/dynamics-$problem.png"
 done
+"$python" -m egam bench table training --results "$results"
 for folder in "$results"/*/; do
     name=$(basename "$folder")
     [ "$name" = training ] || "$python" -m egam bench figure tradeoff --results "$results" --set "$name" --out "$pictures/gap-$name.png" || [ "$?" = 2 ]

@@ -33,7 +33,7 @@ ship() { # PROBLEM RUN [--mask ..]
 for problem in $only; do
     case $problem in
     tsp)
-        stage tsp20 3679 tsp --size 20
+        stage tsp20 9000 tsp --size 20
         ship tsp tsp20
         ;;
     atsp)

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from egam.bench import rows, sets
+from egam.bench import rows, sets, tables
 from egam.bench.reference_table import reference_table
+from egam.bench.results import read_results
+from egam.bench.training_table import training_table
 from egam.judge import judge
 from egam.solution import Solution
 from egam.solvers import SOLVERS, installed
@@ -17,6 +19,8 @@ from egam.solvers import SOLVERS, installed
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text()
 FILES = sorted((ROOT / "benchmarks" / "references").glob("*.npz"))
+RESULTS = read_results(ROOT / "benchmarks" / "n20")
+PROBLEMS = sorted({row["problem"] for row in RESULTS})
 
 
 def test_reference_table_is_that_of_the_files():
@@ -65,3 +69,13 @@ def test_commands_run_in_order(tmp_path):
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", PAGE))
 def test_links_lead_somewhere(target):
     assert (ROOT / "docs" / target).exists()
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_result_tables_are_those_of_the_results(problem):
+    (table,) = tables.table(problem, RESULTS, 20)
+    assert table.markdown().partition("\n\n")[2].strip() in PAGE
+
+
+def test_the_table_of_trainings_is_that_of_the_runs():
+    assert training_table(ROOT / "benchmarks" / "n20" / "training").markdown().partition("\n\n")[2].strip() in PAGE
