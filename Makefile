@@ -10,7 +10,7 @@ solve: setup  ## solve an example with the weights that come with the package
 test: setup  ## linter, type checker, tests
 	$(PYTHON) -m ruff check src tests
 	$(PYTHON) -m mypy src/egam
-	$(PYTHON) -m pytest -n 2 --dist loadfile
+	$(PYTHON) -m pytest
 
 setup: .venv/ready
 

@@ -2,8 +2,7 @@
 
 import os
 
-ALONE = "PYTEST_XDIST_WORKER" not in os.environ
-os.environ.setdefault("OMP_NUM_THREADS", "2" if ALONE else "1")  # two teams of threads on two cores crawl
+os.environ.setdefault("OMP_NUM_THREADS", "2")
 
 from jaxtyping import install_import_hook
 
