@@ -163,8 +163,9 @@ def test_two_processes_by_torchrun_have_the_gradient_of_one(tmp_path):
     script.write_text(
         textwrap.dedent(
             """
-            import sys
+            import os, sys
             from safetensors.torch import save_file
+            from torch import distributed
             from egam.train.config import TrainConfig
             from egam.train.trainer import Trainer
             config = TrainConfig(steps=3, batch=4, n=4, size="7", width=32, heads=4, hidden=64, encoder_layers=2)
@@ -172,6 +173,9 @@ def test_two_processes_by_torchrun_have_the_gradient_of_one(tmp_path):
             trainer._one_step()
             if trainer.rank == 0:
                 save_file({name: p.grad for name, p in trainer.network.named_parameters()}, sys.argv[1])
+            if trainer.world > 1:
+                distributed.barrier()  # leave together, and at once: how a run ends is another test's
+                os._exit(0)
             """
         )
     )
