@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # EGAM, GAM, GATv2, POMO and Sym-NCO at N=20 on TSP, TSPTW (medium) and VRPTW with an equal budget: the same 144,000 instances
 # (one seed, 9,000 steps of 16) and 20 sampled solutions of each, the same learning-rate schedule. On one core each run of the
-# fastest rows takes 22 to 25 minutes and EGAM about two hours: fourteen hours of one core in all, half of that on two.
+# other rows takes 20 to 30 minutes and EGAM nearly two hours: about ten hours of one core in all, half of that on two.
 # Runs are kept in run-rivals/, what was measured in benchmarks/n20/. Started again, it skips what is finished and resumes
 # what is not. RIVALS='tsp-gam vrptw-egam' does only these (two scripts side by side: one core each, OMP_NUM_THREADS=1).
 # RIVALS_MEASURE=no only trains. Times are part of the result: measure on a quiet machine.
