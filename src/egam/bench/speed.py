@@ -1,7 +1,8 @@
 """How fast the fast forms are: `python -m egam.bench.speed` prints ratios measured in one run, best and median.
 
     encoder      forward without gradients, fast against textbook, and its share of the machine's matrix-multiply peak
-    training     one step, fast against textbook attention with step-by-step log-probabilities; instances per second
+    training     one step, fast against textbook attention with step-by-step log-probabilities; instances per second of
+                 one process with a thread per core, and of `egam train` with a process per core
     memory       peak of a process that makes fast training steps
 Times are noisy on shared machines: every figure is a ratio to something measured beside it. Run it on quiet cores.
 `ratio` compares both forms in this process, which keeps freed memory (machine.py); `ratio_plain` compares with the
@@ -11,10 +12,12 @@ textbook form in a process of its own that does not, as a plain program would ru
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +29,7 @@ from torch import Tensor
 
 from egam.decode import draws
 from egam.decode.rollout import choose
-from egam.machine import keep_pages
+from egam.machine import cores, keep_pages
 from egam.nn.decoder import View
 from egam.nn.egam import EGAM, Shape
 from egam.problems import get_problem
@@ -176,10 +179,29 @@ def textbook_training(nodes: int, instances: int, n: int, repetitions: int) -> T
     return timed(step, repetitions)
 
 
+def training_by_processes(nodes: int, instances: int, n: int, reports: int) -> dict[str, Any]:
+    """`egam train --processes`, one per core, as anyone runs it: with Adam, metrics and all. Five steps a report."""
+    settings = {"batch": instances, "n": n, "report_every": 5, "validation_count": 1, "validate_every": 10**6}
+    command = [sys.executable, "-m", "egam", "train", "tsp", "--size", str(nodes), "--steps", str(5 * (reports + 1))]
+    command += ["--processes", str(cores()), "--quiet"]
+    command += [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([*command, "--out", f"{folder}/run"], check=True, capture_output=True)
+        with open(f"{folder}/run/metrics.csv") as file:
+            rates = [float(row["instances_per_second"]) for row in csv.DictReader(file)][1:]  # the first warms up
+    best, median = max(rates), sorted(rates)[len(rates) // 2]
+    return {
+        "nodes": nodes,
+        "batch": f"{instances} x {n}",
+        "processes": cores(),
+        "instances_per_second": [best, median],
+    }
+
+
 def peak_memory_gib(nodes: int, instances: int, n: int) -> float:
     """Of a fresh process that makes two training steps."""
     code = (
-        "import torch, resource; from egam.machine import keep_pages; keep_pages();"
+        "import torch, resource; from egam.machine import cores, keep_pages; keep_pages();"
         f"from egam.bench.speed import training_speed; training_speed({nodes}, {instances}, {n}, 2, False);"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
@@ -201,6 +223,8 @@ def main() -> None:
         lambda: {"encoder": encoder_speed(100, 4, 5 if few else 15, not few)},
         lambda: {"training": training_speed(20, 32, 20, 3 if few else 10, not few)},
         lambda: {"training": training_speed(50, 32, 20, 2 if few else 5, not few)},
+        lambda: {"training": training_by_processes(20, 32, 20, 4 if few else 12)},
+        lambda: {"training": training_by_processes(50, 32, 20, 2 if few else 6)},
         lambda: {"training": {"nodes": 50, "batch": "32 x 20", "peak_memory_gib": peak_memory_gib(50, 32, 20)}},
     ):
         print(json.dumps(_rounded(row())), flush=True)

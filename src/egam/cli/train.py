@@ -35,6 +35,7 @@ def train(
     init: Annotated[str, typer.Option(help="Start from the weights of this folder.")] = "",
     resume: Annotated[Path | None, typer.Option(help="Continue the run of this folder.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "",
+    processes: Annotated[int, typer.Option(min=1, help="Share every batch among so many; on a CPU one per core.")] = 1,
     seed: Annotated[int | None, typer.Option(min=0, max=LARGEST_SEED)] = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -62,15 +63,24 @@ def train(
         if not (resume / "config.toml").exists():
             raise BadInput(f"{resume}: holds no config.toml; the folder of an earlier `egam train` is expected")
         begun = changed(read_config(resume / "config.toml"), given, "--resume")
-        trainer = _trainer(begun, lambda trainer: trainer.resumed(resume, given, say))
+
+        def start(trainer: type[Trainer]) -> Trainer:
+            return trainer.resumed(resume, given, say)
     else:
         begun = changed(read_config(config), given, "egam train")
         begun = with_settings(begun, _with_other_duration(settings or [])).checked()
         kind_of(begun.problem)
         kind = "" if begun.method == "egam" else f"-{begun.method}"
         folder = out or Path(f"run-{begun.problem}{begun.size}{kind}")
-        trainer = _trainer(begun, lambda trainer: trainer.fresh(begun, folder, init, say))
-    stopped = _watch(trainer, first and not quiet and not as_json)
+
+        def start(trainer: type[Trainer]) -> Trainer:
+            return trainer.fresh(begun, folder, init, say)
+
+    from egam.train.processes import Others
+
+    with Others(processes, sys.argv[1:]):
+        trainer = _trainer(begun, start)
+        stopped = _watch(trainer, first and not quiet and not as_json)
     if first:
         _report(trainer, stopped, as_json, quiet)
     if stopped:

@@ -8,7 +8,6 @@ wall-clock budget the learning rate follows the clock instead.)
 
 from __future__ import annotations
 
-import atexit
 import copy
 import json
 import math
@@ -32,6 +31,7 @@ from egam.nn.egam import EGAM, Shape
 from egam.nn.encoder import chunk_size
 from egam.problems import get_problem
 from egam.problems.base import Arrays, map_tensors
+from egam.train import processes
 from egam.train.baselines import make_baseline
 from egam.train.config import TrainConfig, changed, read_config
 from egam.train.invariance import Invariance
@@ -56,9 +56,9 @@ class Trainer:
     def __init__(self, config: TrainConfig, folder: str | Path, say: Callable[[str], Any] = print):
         self.config, self.folder, self.say = config.checked(), Path(folder), say
         self.problem = get_problem(config.problem, config.variant, config.mask, config.beta)
-        self.rank, self.world = _join_processes(config.device)
-        if config.batch % self.world:
-            raise BadInput(f"batch {config.batch} is not a multiple of the {self.world} processes")
+        if config.batch % processes.count():
+            raise BadInput(f"batch {config.batch} is not a multiple of the {processes.count()} processes")
+        self.rank, self.world = processes.join(config.device)
         self.device = _device(config.device)
         torch.manual_seed(config.seed)
         shape = Shape(
@@ -81,7 +81,8 @@ class Trainer:
         self.step, self.seconds = 0, 0.0
         self.first: dict[str, float] = {}  # size -> objective of the first step of that size
         self.after: dict[str, Any] = {}  # how the initial weights were trained
-        self._stop: int | None = None
+        self._signal = 0  # caught here
+        self._stop = 0  # the one at which all processes end
 
     # ---- starting -----------------------------------------------------------------------------------------------
 
@@ -140,7 +141,7 @@ class Trainer:
         window: list[tuple[StepReport, float]] = []
         window_began = time.perf_counter()
         with self._signals():
-            while self.progress < 1 and self._stop is None:
+            while self.progress < 1 and not self._stop:
                 report, norm = self._one_step()
                 self.step += 1
                 self.seconds = earlier + time.perf_counter() - began
@@ -149,19 +150,21 @@ class Trainer:
                 self._check(report, norm)
                 if self.step % self.config.epoch == 0 and (news := self.baseline.end_epoch(self.network)):
                     self.say(news)
-                last = self.progress >= 1 or self._stop is not None
+                last = self.progress >= 1 or self._stop > 0
                 validates = self.step % self.config.validate_every == 0 or last
                 if self.step % self.config.report_every == 0 or validates:
+                    row = self._row(window, time.perf_counter() - window_began)
+                    if validates:
+                        row |= self._validate(validation)
                     if log:
-                        row = self._row(window, time.perf_counter() - window_began)
-                        log.write(row | self._validate(validation) if validates else row)
+                        log.write(row)
                     window, window_began = [], time.perf_counter()
                 if self.step % self.config.checkpoint_every == 0 or last:
                     self.save()
                 on_step(self)
         if self.world > 1:
             distributed.barrier()  # the first process may still be writing
-        return self._stop or 0
+        return self._stop
 
     @property
     def progress(self) -> float:
@@ -259,10 +262,15 @@ class Trainer:
         return self.problem.generate(rng, self.config.validation_count, self.config.sizes[1])
 
     def _validate(self, arrays: Arrays) -> dict[str, float]:
-        result = decode(self.averaged, self.problem, arrays, Decoding(), device=str(self.device))
-        solved = result.cost[result.feasible]
-        cost = float(solved.mean()) / self.problem.unit if len(solved) else math.nan
-        return {"validation_cost": cost, "validation_feasible": float(result.feasible.mean())}
+        """Every process decodes its share of the validation set."""
+        share = {field: values[self.rank :: self.world] for field, values in arrays.items()}
+        result = decode(self.averaged, self.problem, share, Decoding(), device=str(self.device))
+        sums = [result.cost[result.feasible].sum(), result.feasible.sum(), len(result.feasible)]
+        cost, solved, all_of_them = self._added_up([float(value) for value in sums])
+        return {
+            "validation_cost": cost / solved / self.problem.unit if solved else math.nan,
+            "validation_feasible": solved / all_of_them,
+        }
 
     def _row(self, window: list[tuple[StepReport, float]], seconds: float) -> dict[str, float]:
         def mean(name: str) -> float:
@@ -349,7 +357,7 @@ class Trainer:
         """SIGINT and SIGTERM end the run after the current step, with a checkpoint."""
 
         def stop(number: int, frame: Any) -> None:
-            self._stop = number
+            self._signal = number
 
         try:
             before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -362,44 +370,45 @@ class Trainer:
                 signal.signal(number, handler)
 
     def _add_up_gradients(self) -> None:
-        """Sum gradients over processes; each already counts its share of the batch."""
+        """Sum gradients over processes, each already counting its share of the batch, and average what batch norm
+        remembers."""
         if self.world == 1:
             return
         grads = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
-        flat = torch.cat([grad.flatten() for grad in grads])
+        remembered = [buffer for buffer in self.network.buffers() if buffer.is_floating_point()]
+        flat = torch.cat([grad.flatten() for grad in grads] + [buffer.flatten() / self.world for buffer in remembered])
         distributed.all_reduce(flat)
         at = 0
-        for grad in grads:
-            grad.copy_(flat[at : at + grad.numel()].view_as(grad))
-            at += grad.numel()
+        for tensor in [*grads, *remembered]:
+            tensor.copy_(flat[at : at + tensor.numel()].view_as(tensor))
+            at += tensor.numel()
 
     def _agree(self, report: StepReport) -> StepReport:
         """With several processes, all report the same means and stop at the same step: the first one's clock and any
         one's signal count."""
         if self.world == 1:
+            self._stop = self._signal
             return report
-        means = torch.tensor(list(vars(report).values()), dtype=torch.float64, device=self.device) / self.world
-        distributed.all_reduce(means)
+        means = self._added_up([value / self.world for value in vars(report).values()])
         clock = torch.tensor([self.seconds], dtype=torch.float64, device=self.device)
         distributed.broadcast(clock, 0)
         self.seconds = float(clock)
-        stop = torch.tensor([self._stop or 0], device=self.device)
+        stop = torch.tensor([self._signal], device=self.device)
         distributed.all_reduce(stop, op=distributed.ReduceOp.MAX)
-        self._stop = int(stop) or None
-        return StepReport(*means.tolist())
+        self._stop = int(stop)
+        return StepReport(*means)
+
+    def _added_up(self, numbers: list[float]) -> list[float]:
+        """Sums over all processes."""
+        if self.world == 1:
+            return numbers
+        sums = torch.tensor(numbers, dtype=torch.float64, device=self.device)
+        distributed.all_reduce(sums)
+        return sums.tolist()
 
 
 def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
-def _join_processes(device: str) -> tuple[int, int]:
-    """Rank and number of processes, as torchrun set them."""
-    world = int(os.environ.get("WORLD_SIZE", "1"))
-    if world > 1 and not distributed.is_initialized():
-        distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
-        atexit.register(distributed.destroy_process_group)  # its threads must end before the interpreter does
-    return (distributed.get_rank(), world) if world > 1 else (0, 1)
 
 
 def _device(name: str) -> torch.device:
