@@ -46,8 +46,13 @@ def join(device: str) -> tuple[int, int]:
             distributed.init_process_group(backend)
         else:
             distributed.init_process_group(backend, store=store, rank=rank, world_size=world)
-        atexit.register(distributed.destroy_process_group)  # its threads must end before the interpreter does
+        atexit.register(_leave)  # its threads must end before the interpreter does
     return distributed.get_rank(), world
+
+
+def _leave() -> None:
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 class Others:
@@ -56,6 +61,9 @@ class Others:
     def __init__(self, count: int, arguments: Sequence[str]):
         self.count, self.arguments = count, list(arguments)
         self.running: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []  # each with what it says about errors
+        self.before: tuple[dict[str, str], int] | None = (
+            None  # environment and threads of this process, if it starts any
+        )
 
     def __enter__(self) -> Others:
         global _store
@@ -66,6 +74,7 @@ class Others:
                 "--processes is given under torchrun, which has started processes already; one of them is enough"
             )
         _store = distributed.TCPStore(HOST, 0, self.count, is_master=True, wait_for_workers=False)
+        self.before = dict(os.environ), torch.get_num_threads()
         threads = max(1, cores() // self.count)
         torch.set_num_threads(threads)
         os.environ |= {"WORLD_SIZE": str(self.count), "RANK": "0", "LOCAL_RANK": "0"}
@@ -87,14 +96,22 @@ class Others:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None:
-            lost = next((number for number, (process, _) in enumerate(self.running, 1) if process.poll()), None)
-            for process, _ in self.running:
-                process.kill()
-            if lost is not None and issubclass(kind, RuntimeError):
-                raise EgamError(self._story(lost)) from None
+        global _store
+        if self.before is None:
+            return
+        lost = next((number for number, (process, _) in enumerate(self.running, 1) if process.poll()), None)
         for process, _ in self.running:
+            if kind is not None:
+                process.kill()
             process.wait()
+        _leave()
+        _store = None
+        environment, threads = self.before
+        for name in os.environ.keys() - environment.keys():
+            del os.environ[name]
+        torch.set_num_threads(threads)
+        if lost is not None and kind is not None and issubclass(kind, RuntimeError):
+            raise EgamError(self._story(lost)) from None
 
     def _story(self, number: int) -> str:
         process, errors = self.running[number - 1]
