@@ -182,6 +182,13 @@ def test_ctrl_c_among_several_files(folder, call):
         (["a.json", "--out", "-"], "--out - needs --to"),
         (["a.json", "--to", "sol"], "--to is given without --out"),
         (["a.json", "--out", "x.sol", "--to", "word"], "--to is 'word'; accepted: sol"),
+        (["a.json", "--out", "missing/a", "--to", "sol"], "there is no folder missing"),
+        (["a.json", "--out", "-", "--to", "sol", "--json"], "--out - and --json both write to standard output"),
+        (["a.json", "--out", "a.geojson"], "has coordinates on a plane; GeoJSON needs longitudes and latitudes"),
+        (
+            ["a.json", "--method", "nearest-neighbour", "--samples", "3"],
+            "samples is given, but nearest-neighbour is no",
+        ),
         (["a.json", "--plot", "a.gif"], "--plot is a.gif; accepted are names that end in .png"),
         (["a.json", "b.json", "--out", "all.sol"], "a folder is expected"),
         (["a.json", "./a.json", "--out", "all"], "two files are called a"),

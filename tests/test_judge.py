@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from egam.errors import BadInput
 from egam.instance import Instance
 from egam.judge import TIME_SLACK, judge, scale_of
 from egam.solution import Solution
@@ -192,6 +193,40 @@ def test_tsptw_time_tolerance_is_1e_5_of_the_longer_side():
         end = 4 - excess * TIME_SLACK * 4
         instance = make("tsptw", window=[[0, 99], [0, end], [0, 99], [0, 99], [0, 99]])
         assert judge(instance, solve([1, 2, 3, 4])).feasible is feasible
+
+
+def test_a_missing_road_makes_nobody_late_in_time():
+    """999999999 where there is no way: the tolerance is that of the other ways."""
+    matrix = np.full((4, 4), 1500.0)
+    matrix[1, 3] = 999999999
+    instance = Instance("tsptw", matrix=matrix, window=[[0, 9000], [0, 600], [0, 600], [0, 600]])
+    verdict = judge(instance, solve([1, 2, 3]))
+    assert [violation.kind for violation in verdict.violations] == ["late"] * 3
+    assert scale_of(instance) == pytest.approx(1500 / np.sqrt(2) * 2 * np.sqrt(2))
+
+
+def test_routes_may_be_lists_and_name_the_depot_at_their_ends():
+    instance = make("tsp")
+    verdict = judge(instance, solve([1, 2, 3, 4]))
+    for routes in ([[1, 2, 3, 4]], [[0, 1, 2, 3, 4, 0]], [[0, 1, 2, 3, 4], [0, 0]], np.array([[1, 2, 3, 4]])):
+        assert judge(instance, routes).feasible and judge(instance, routes).cost == verdict.cost
+    assert not judge(instance, [[1, 2, 0, 3, 4]]).feasible
+
+
+@pytest.mark.parametrize(
+    ("routes", "found"),
+    [
+        ([1, 2], "routes[0] is 1; a list of node numbers is expected"),
+        ([["a"]], "routes[0][0] is 'a'; a node number is expected"),
+        ([[1, 2.5]], "routes[0][1] is 2.5; a node number is expected"),
+        ("12", "routes is '12'; a list of routes"),
+        (None, "routes is None; a list of routes"),
+    ],
+)
+def test_what_is_no_plan_is_refused(routes, found):
+    with pytest.raises(BadInput) as error:
+        judge(make("tsp"), routes)
+    assert str(error.value).startswith(found)
 
 
 def test_scale_of_a_matrix_is_its_largest_entry_over_the_diagonal_of_a_square():

@@ -421,6 +421,12 @@ def test_a_classical_solver_comes_through_the_same_door():
         ({"samples": 2.5}, "samples is 2.5; a whole number"),
         ({"time_limit": float("nan")}, "time_limit is nan"),
         ({"time_limit": 0}, "time_limit is 0"),
+        ({"time_limit": "5"}, "time_limit is '5'; seconds above 0"),
+        ({"memory": "6"}, "memory is '6' GiB"),
+        ({"method": None}, "unknown method 'None'"),
+        ({"decoding": 3}, "decoding is 3; a text such as"),
+        ({"device": None}, "device is None; a text such as"),
+        ({"method": "held-karp", "samples": 5}, "samples is given, but held-karp is no network"),
         ({"seed": -1}, "seed is -1"),
         ({"memory": 0}, "memory is 0 GiB"),
         ({"device": "abacus"}, "device 'abacus' cannot be used"),
@@ -440,6 +446,18 @@ def test_refusals(arguments, found):
 def test_not_an_instance():
     with pytest.raises(BadInput, match=r"instances\[1\] is of type dict"):
         egam.solve([instance("tsp"), {}])
+
+
+@pytest.mark.parametrize("given", [None, 3, "orders.csv"])
+def test_nothing_like_an_instance(given):
+    with pytest.raises(BadInput, match=f"instances is of type {type(given).__name__}; an egam.Instance is expected"):
+        egam.solve(given)
+
+
+def test_an_overrun_time_limit_is_told():
+    result = egam.solve(instance("tsp"), time_limit=1e-4)
+    assert any(note.startswith("the time limit of 0.0001 s was overrun: ") for note in result.notes)
+    assert not any("overrun" in note for note in egam.solve(instance("tsp"), time_limit=2).notes)
 
 
 def test_too_large_for_the_memory():

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
-from egam.errors import EgamError
+from egam.errors import BadInput, EgamError
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file beside `path`, then put it in place; on failure nothing is left or changed."""
+    if not path.parent.is_dir():
+        raise BadInput(f"{path}: cannot be written, as there is no folder {path.parent}")
     temporary: Path | None = None
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -237,6 +237,17 @@ class Instance:
         return np.sqrt(((self.coords[:, None] - self.coords[None, :]) ** 2).sum(-1))
 
     @cached_property
+    def scale(self) -> float:
+        """The raw length that stands for 1: the longer side of the map; of a matrix its largest entry / sqrt 2, or
+        twice a usual entry if that is less: where there is no road, matrices say 999999."""
+        if self.matrix is None:
+            assert self.coords is not None
+            return float(np.ptp(self.coords, axis=0).max())
+        usual = np.median(self.matrix[~np.eye(self.size, dtype=bool)])
+        largest = float(self.matrix.max()) / 2**0.5
+        return min(largest, 2 * float(usual)) if usual > 0 else largest
+
+    @cached_property
     def plane(self) -> np.ndarray | None:
         """[N, 2] coords to draw or to feed to a network, in the unit of travel if travel follows from coords.
 

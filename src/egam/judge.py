@@ -12,10 +12,12 @@ the end. The vehicle leaves at the start of node 0's window. Its return is check
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from egam.errors import BadInput
 from egam.instance import Instance
 from egam.solution import Solution
 
@@ -46,8 +48,14 @@ class Verdict:
     arrivals: tuple[float, ...]  # before any waiting, one per visit of a known node; empty without windows
 
 
-def judge(instance: Instance, solution: Solution) -> Verdict:
-    """Score one solution."""
+def judge(instance: Instance, solution: Solution | Iterable[Iterable[int]]) -> Verdict:
+    """Score one solution, or the routes of one."""
+    if not isinstance(instance, Instance):
+        raise BadInput(
+            f"instance is of type {type(instance).__name__}; egam.Instance is expected, as egam.read gives it"
+        )
+    if not isinstance(solution, Solution):
+        solution = Solution.of(getattr(solution, "routes", solution))
     kind = instance.kind
     routes = [[node for node in route if 0 <= node < instance.size] for route in solution.routes]
     length = sum(_length(instance.travel, route) for route in routes)
@@ -87,11 +95,8 @@ def judge(instance: Instance, solution: Solution) -> Verdict:
 
 
 def scale_of(instance: Instance) -> float:
-    """The raw length that stands for 1: the longer side of the map, or the largest matrix entry / sqrt 2."""
-    if instance.matrix is not None:
-        return float(instance.matrix.max()) / 2**0.5
-    assert instance.coords is not None
-    return float(np.ptp(instance.coords, axis=0).max())
+    """The raw length that stands for 1 (`Instance.scale`)."""
+    return instance.scale
 
 
 def _length(travel: np.ndarray, route: list[int]) -> float:

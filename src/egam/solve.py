@@ -28,6 +28,7 @@ from egam.repair import repaired
 from egam.result import Result
 from egam.solution import Solution
 from egam.solvers import SOLVERS, check, solve_proven
+from egam.solvers.barriers import without_barriers
 
 if TYPE_CHECKING:
     from egam.decode.effort import Round
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 CLASSICAL_SECONDS = 10.0  # a classical solver's time limit if none is given
 MEMORY = 6.0  # GiB
 FREE_START = ("tsp", "atsp")  # one family: weights of either serve both
+OVERRUN = 1.5  # times the time limit from which on the result says so
 LARGEST_GROUP = 4_000_000  # entries of travel tables that are kept at once
 
 
@@ -63,21 +65,33 @@ class Asked:
 
     def checked(self) -> Asked:
         if self.method not in METHODS and self.method not in SOLVERS:
-            known = [*METHODS, *SOLVERS]
-            raise BadInput(f"unknown method '{self.method}'{nearest(self.method, known)}; accepted: {', '.join(known)}")
+            known, method = [*METHODS, *SOLVERS], str(self.method)
+            raise BadInput(f"unknown method '{method}'{nearest(method, known)}; accepted: {', '.join(known)}")
         if self.samples is not None and not (_whole(self.samples) and 0 <= self.samples <= 10**7):
             raise BadInput(f"samples is {self.samples}; a whole number from 0 to 10,000,000 is accepted")
-        if self.time_limit is not None and not 0 < self.time_limit < 1e9:
-            raise BadInput(f"time_limit is {self.time_limit:g}; seconds above 0 are accepted")
+        if self.time_limit is not None and not (_number(self.time_limit) and 0 < self.time_limit < 1e9):
+            raise BadInput(f"time_limit is {_said(self.time_limit)}; seconds above 0 are accepted")
         if not (_whole(self.seed) and 0 <= self.seed < 2**32):
             raise BadInput(f"seed is {self.seed}; a whole number from 0 to {2**32 - 1} is accepted")
-        if not self.memory > 0:
-            raise BadInput(f"memory is {self.memory:g} GiB; a number above 0 is accepted")
+        if not (_number(self.memory) and self.memory > 0):
+            raise BadInput(f"memory is {_said(self.memory)} GiB; a number above 0 is accepted")
+        if not isinstance(self.device, str):
+            raise BadInput(f"device is {self.device!r}; a text such as 'cpu' or 'cuda' is accepted")
         if self.decoding is not None and self.samples is not None:
             raise BadInput("samples and decoding are both given; one of them is accepted")
-        if self.method in SOLVERS and (self.weights is not None or self.decoding is not None):
-            raise BadInput(f"weights or decoding is given, but {self.method} is no network")
+        networks = {"samples": self.samples, "weights": self.weights, "decoding": self.decoding}
+        given = [name for name, value in networks.items() if value is not None]
+        if self.method in SOLVERS and given:
+            raise BadInput(f"{given[0]} is given, but {self.method} is no network")
         return self
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _said(value: Any) -> str:
+    return f"{value:g}" if _number(value) else repr(value)
 
 
 def _whole(value: Any) -> bool:
@@ -148,6 +162,8 @@ def solve(
     if decoding is not None:
         from egam.decode.strategies import Decoding as Parser
 
+        if not isinstance(decoding, str):
+            raise BadInput(f"decoding is {decoding!r}; a text such as 'greedy' or '8x20' is accepted")
         parsed = Parser.parse(decoding)
     asked = Asked(
         method=method,
@@ -163,6 +179,9 @@ def solve(
         should_stop=should_stop or (lambda: False),
     ).checked()
     single = isinstance(instances, Instance)
+    if not single and (isinstance(instances, str | Path) or not np.iterable(instances)):
+        found = type(instances).__name__
+        raise BadInput(f"instances is of type {found}; an egam.Instance is expected, as egam.read gives it, or several")
     listed: list[Instance] = [instances] if isinstance(instances, Instance) else list(instances)
     for number, instance in enumerate(listed):
         if not isinstance(instance, Instance):
@@ -308,6 +327,11 @@ class Group:
                 if self.asked.should_stop():
                     self.stopped = "stopped early: this is the best so far"
                     break
+            took = time.perf_counter() - self.began
+            if limit is not None and took > OVERRUN * limit and not self.stopped:
+                per_instance = took / len(self.instances)
+                asked = f"the time limit of {self.asked.time_limit:g} s was overrun"
+                self.stopped = f"{asked}: {self._words()} took {per_instance:.1f} s"
         except KeyboardInterrupt:
             if self.bests[0].solution is None:
                 raise
@@ -321,7 +345,8 @@ class Group:
         asked = self.asked
         network, problem = _loaded(self.entry, usable(asked.device))
         check_memory(network, self.instances[0], asked.memory)
-        search = Search(network, problem, self.instances, asked.seed, asked.memory, asked.device)
+        seen = [without_barriers(instance) for instance in self.instances]
+        search = Search(network, problem, seen, asked.seed, asked.memory, asked.device)
         return search, problem
 
     def _rounds(self, problem: Problem) -> Iterator[Round]:

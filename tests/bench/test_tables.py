@@ -73,14 +73,15 @@ def test_paper_and_ours_stand_side_by_side():
 def test_infeasible_shares_and_how_many():
     row = result(problem="tsptw", method="or-tools", form="600s", cost="13.1", cost_ci95="0.1", feasible="845")
     row |= {"infeasible_percent": "15.5", "reference": "pyvrp 1s", "reference_proven": "0", "unsolvable": "3"}
-    tsptw, tspdl = table("2", [row], 50)
+    part = row | {"method": "pyvrp", "form": "1s", "count": "200", "feasible": "199", "unsolvable": "1"}
+    tsptw, tspdl = table("2", [row, part], 50)  # the note is of all instances, not of the row that comes last
     assert lines(tsptw)["OR-Tools", "600 s"] == [
         *("845 of 1000", "13.100 ± 0.100", "15.50", "–", "1.01"),
         *("13.05", "15.52", "0.30", "22h"),
     ]
     assert tsptw.notes[0] == (
         "Reference costs: PyVRP, 1 s at most, 0 of 1000 proven, the others upper bounds of the optimum; "
-        "3 instances have no feasible solution."
+        "3 of 1000 have no feasible solution."
     )
     assert ("OR-Tools", "600 s") not in lines(tspdl)
 

@@ -53,6 +53,30 @@ def test_what_differs_only_in_dress_is_the_same(change):
     assert io.parse(change(ORDERS), "orders.csv", capacity=10) == io.parse(ORDERS, "orders.csv", capacity=10)
 
 
+def test_comments_between_rows_are_no_stops():
+    plain = io.parse(ORDERS, "a.csv", capacity=10)
+    assert io.parse(ORDERS.replace("Ben", "# tomorrow\nBen"), "a.csv", capacity=10).names == plain.names
+    marked = ORDERS.replace("Ben", '"#2 Main St"')
+    instance = io.parse(marked, "a.csv", capacity=10)
+    assert instance.names[2] == "#2 Main St"
+    assert io.parse(io.dump(instance, "csv"), "a.csv") == instance
+
+
+def test_what_spreadsheets_leave_behind():
+    wide = "\n".join(line + ",," for line in ORDERS.splitlines())
+    assert io.parse(wide, "a.csv", capacity=10).size == 4
+    assert io.parse(ORDERS.replace("Anna", "Anna\u00a0Li"), "a.csv", capacity=10).names[1] == "Anna Li"
+    with pytest.raises(BadInput, match="unknown column ''"):
+        io.parse(wide.replace("3,4,5,,", "3,4,5,,7"), "a.csv", capacity=10)
+
+
+def test_an_empty_window_is_open():
+    instance = io.parse(VISITS.replace("Anna,3,4,0,9,2", "Anna,3,4,,,2"), "a.csv", "tsptw")
+    assert instance.window[1].tolist() == [0, 1e12]
+    assert "empty cells of time windows are read as open" in instance.notes
+    assert judge(instance, Solution.of([[2, 1]])).feasible
+
+
 def test_longitudes_and_latitudes_are_a_globe():
     instance = io.parse(PLACES, "places.csv")
     assert instance.geographic
@@ -169,6 +193,14 @@ FAULTS = [
     ("# only a comment\n", {"format": "csv"}, 2, "has no header; a line such as name,x,y is expected"),
     ("1,2\n3,4\n5,6\n7,8\n9,1\n", {"format": "csv"}, 1, "has no header; a first line such as name,x,y is expected"),
     (VISITS, {}, 1, "both tsptw and vrptw take window; name the problem: tsp, atsp, cvrp"),
+    (ORDERS.replace("Ben", "#Ben"), {"capacity": 9}, 4, "the row begins with #: if it is a comment, take it out; if"),
+    (ORDERS, {"capacity": 9, "measure": "durations"}, None, "measure is given, but there is no OSRM reply to take it"),
+    (
+        VISITS.replace("0,9,2", "08:30,9,2"),
+        {"problem": "tsptw"},
+        3,
+        "window_start of node 1 (Anna) is 08:30; a number is expected, in the unit of travel, such as 510 minutes",
+    ),
     (VISITS.replace("0,9,2", "9,0,2"), {"problem": "tsptw"}, 3, "window of node 1 (Anna) ends at 0, before it starts"),
     (VISITS.replace("0,9,2", "0,9,-2"), {"problem": "tsptw"}, 3, "service_time of node 1 is -2; 0 or more is accepted"),
     (VISITS.replace("window_end", "demand"), {}, 1, "column window_end is missing; window_start and window_end go"),
@@ -233,6 +265,25 @@ def test_faults_of_a_bare_square(text, line, sentence):
     with pytest.raises(BadInput) as refusal:
         io.parse(text, "travel.csv", format="matrix")
     assert str(refusal.value) == f"travel.csv:{line}: {sentence}"
+
+
+def test_a_bare_square_may_have_comments():
+    square = "# travel minutes\n0 1 2\n3 0 4\n# later\n5 6 0\n"
+    instance = io.parse(square, "a.txt")
+    assert instance.names is None and instance.matrix.tolist() == [[0, 1, 2], [3, 0, 4], [5, 6, 0]]
+    assert io.parse("#a #b #c\n0 1 2\n3 0 4\n5 6 0\n", "a.txt").names == ("#a", "#b", "#c")
+
+
+def test_a_matrix_may_be_a_json_list(tmp_path):
+    (tmp_path / "stops.csv").write_text("name\na\nb\nc\n")
+    (tmp_path / "travel.json").write_text("[[0, 1, 2], [3, 0, 4], [5, 6, 0]]")
+    assert io.read(tmp_path / "stops.csv", matrix=tmp_path / "travel.json").problem == "atsp"
+    (tmp_path / "travel.json").write_text('[[0, 1, 2], [3, "x", 4], [5, 6, 0]]')
+    with pytest.raises(BadInput, match=r"the matrix\[1\]\[1\] is '\"x\"'; a number up to"):
+        io.read(tmp_path / "stops.csv", matrix=tmp_path / "travel.json")
+    (tmp_path / "travel.txt").write_text("0 1 2\n3 0 4\n5 6 0\n")
+    with pytest.raises(BadInput, match="measure is given, but this is no OSRM reply"):
+        io.read(tmp_path / "stops.csv", matrix=tmp_path / "travel.txt", measure="durations")
 
 
 def test_numbers_may_be_names_where_the_corner_is_empty():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import egam
 from egam import io
-from egam.errors import BadInput, EgamError
+from egam.errors import BadInput
 from egam.instance import KINDS, PER_NODE, SCALARS, Instance
 from egam.metric import METRICS, ON_THE_GLOBE
 
@@ -99,7 +99,7 @@ def test_paths_that_cannot_be_read(tmp_path):
 
 def test_paths_that_cannot_be_written(tmp_path):
     instance = io.parse(SQUARE, "a.tsp")
-    with pytest.raises(EgamError, match=r"could not be written: No such file"):
+    with pytest.raises(BadInput, match=r"a.tsp: cannot be written, as there is no folder .*none$"):
         io.write(instance, tmp_path / "none" / "a.tsp")
     with pytest.raises(
         BadInput, match=r"a.txt: the suffix '.txt' is none that instances are written with; accepted: .tsp"

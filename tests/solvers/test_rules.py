@@ -119,7 +119,7 @@ def test_far_deadlines_do_not_overflow(far):
         ([0, 1, 2], 3.0, ([0, 1, 2], 3)),
         ([0, 0.25, 0.5], 0.6, ([0, 25, 50], 60)),
         ([0, 1e-7, 3e-7], 4e-7, ([0, 1, 3], 4)),  # multiples of the smallest
-        ([0, 0, 0], 1.0, ([0, 0, 0], 0)),
+        ([0, 0, 0], 1.0, ([0, 0, 0], 1)),  # LKH knows no capacity of 0
         ([0, 2, 2], 1e9, ([0, 2, 2], 4)),  # more than everything is never on board
     ],
 )

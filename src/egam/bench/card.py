@@ -50,6 +50,7 @@ def measure(entry: catalogue.Entry, references: Path, command: str, everything: 
     for size, count in SIZES.items():
         whole, costs, about = test_set(problem, size, count, references)
         for form, share in DECODINGS.items():
+            unsolvable = about.get("unsolvable", np.zeros(whole.count))
             dataset = whole if everything else whole.first(round(share * whole.count))
             known = None if costs is None else costs[: dataset.count]
             result = evaluate(network, problem, dataset.arrays, Decoding.parse(form), references=known)
@@ -65,7 +66,7 @@ def measure(entry: catalogue.Entry, references: Path, command: str, everything: 
                     "cost_ci95": result.cost_ci95,
                     "gap_percent": result.gap_percent,
                     "infeasible_percent": result.infeasible_percent,
-                    "unsolvable_percent": about.get("unsolvable_percent", 0.0),
+                    "unsolvable_percent": 100 * float(np.mean(unsolvable[: result.count])),
                     "reference_cost": result.reference_cost,
                     "solver": about.get("solver"),
                     "seconds_per_instance": result.seconds_per_instance,
@@ -93,8 +94,7 @@ def test_set(
             return seeded(problem, size, count), None, {}
     stored = rows.read(path)
     dataset = (public if stored.about["set"] == "public" else seeded)(problem, size, stored.about["count"])
-    unsolvable = 100 * float((stored.proven & ~stored.feasible).mean())
-    about = {"solver": stored.about["solver"], "unsolvable_percent": unsolvable}
+    about = {"solver": stored.about["solver"], "unsolvable": stored.proven & ~stored.feasible}
     return dataset, read_references(path, dataset), about
 
 

@@ -133,11 +133,13 @@ def _sets(ours: Results) -> str:
 
 def _references(ours: Results) -> list[str]:
     notes = []
-    for row in {row["reference"]: row for row in ours if row["reference"]}.values():
+    most = sorted((row for row in ours if row["reference"]), key=lambda row: int(row["count"]))
+    for row in {row["reference"]: row for row in most}.values():  # of each reference, the row with most instances
         proven = "all of them proven"
         if row["reference_proven"] != row["count"]:
             proven = f"{row['reference_proven']} of {row['count']} proven, the others upper bounds of the optimum"
-        without = f"; {row['unsolvable']} instances have no feasible solution" if int(row["unsolvable"] or 0) else ""
+        unsolvable = int(row["unsolvable"] or 0)
+        without = f"; {unsolvable} of {row['count']} have no feasible solution" if unsolvable else ""
         solver, _, limit = row["reference"].partition(" ")
         notes.append(f"Reference costs: {TITLES.get(solver, solver)}, {form_of(limit)} at most, {proven}{without}.")
     return notes

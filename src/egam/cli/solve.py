@@ -53,6 +53,8 @@ def solve(
     """Solve your own instances: the routes of one file, a table of several."""
     how = How(method, samples, decode, time_limit, seed, weights, device, memory)
     targets = Targets(files, out, to, plot, says=not quiet).checked()
+    if as_json and out == "-":
+        raise BadInput("--out - and --json both write to standard output; one of them is accepted")
     work = Work(files, Reading(problem, format, capacity, min_prize, matrix, speed, measure), how, targets)
     if len(files) == 1:
         work.one(shows=not quiet)
@@ -121,11 +123,19 @@ class Targets:
         if self.out == "-" and not self.format:
             raise BadInput(f"--out - needs --to; accepted: {', '.join(SOLUTION_FORMATS)}")
         suffixes = [suffix for form in SOLUTION_FORMATS.values() for suffix in form.suffixes]
-        if len(self.files) == 1 and self.out not in ("", "-") and not self.format:
-            _check_suffix("--out", self.out, suffixes)
+        if len(self.files) == 1 and self.out not in ("", "-"):
+            _check_suffix("--out", self.out, suffixes if not self.format else None)
         if self.plot:
             self._check_plot()
         return self
+
+    def check(self, instance: Instance) -> None:
+        """The same for what depends on the instance."""
+        form = self.format or Path(self.out).suffix.lower().removeprefix(".")
+        if self.out and form == "geojson":
+            from egam.io.geojson import need_globe
+
+            need_globe(instance)
 
     def _check_folders(self) -> None:
         for option, value in (("--out", self.out), ("--plot", self.plot)):
@@ -177,7 +187,7 @@ class Targets:
 
 
 def _check_suffix(option: str, path: str, accepted: Any) -> None:
-    if Path(path).suffix.lower() not in accepted:
+    if accepted is not None and Path(path).suffix.lower() not in accepted:
         raise BadInput(f"{option} is {path}; accepted are names that end in {', '.join(accepted)}")
     if not Path(path).parent.is_dir():
         raise BadInput(f"{option} is {path}, but there is no folder {Path(path).parent}")
@@ -195,6 +205,7 @@ class Work:
     def one(self, shows: bool) -> None:
         (file,) = self.files
         instance = self.reading.read(file)
+        self.targets.check(instance)
         with waiting(f"solving {instance.name or file}", shows):
             (result,) = self.how.solve([instance])
         self._done(file, result)
@@ -205,6 +216,7 @@ class Work:
         for file in dict.fromkeys(self.files):
             try:
                 instance = self.reading.read(file)
+                self.targets.check(instance)
             except EgamError as error:
                 self._failed(file, error)
             else:

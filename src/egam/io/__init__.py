@@ -222,6 +222,10 @@ def _matrix_from(source: Source, measure: str | None) -> tuple[Any, list[str] | 
     """The numbers, and the names of their stops if the file has any."""
     if source.text.lstrip().startswith("{"):
         return osrm.matrix_of(source, measure), None
+    if measure is not None:
+        raise source.bad("measure is given, but this is no OSRM reply")
+    if source.text.lstrip().startswith("["):
+        return json.load_list(source), None
     return square.read_square(source)[:2]
 
 

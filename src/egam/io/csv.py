@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +44,8 @@ COLUMNS = {  # heading -> what it holds
 PAIRS = {"coords": (("x", "y"), ("lon", "lat")), "window": (("window_start", "window_end"),)}
 EMPTY_AT_DEPOT = ("demand", "prize", "penalty", "service_time")  # an empty cell of the first row is 0 there
 ABOUT = ("problem", "name", "capacity", "min_prize", "speed", "rounding", "note")  # keys of lines above the header
+OPEN = {"window_start": 0.0, "window_end": 1e12}  # what an empty cell stands for: no bound
+CLOCK = re.compile(r"(\d{1,2}):(\d\d)(:\d\d)?")
 DELIMITERS = ",;\t"
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 
@@ -63,6 +66,11 @@ class Table:
         cell, line = self.columns[column][row], self.lines[row]
         if not cell and row == 0 and column in EMPTY_AT_DEPOT:
             return 0.0
+        if not cell and column in OPEN:
+            return OPEN[column]
+        if column in OPEN and CLOCK.fullmatch(cell):
+            sentence = f"{column} of node {row}{self.called(row)} is {cell}; a number is expected"
+            raise self.source.bad(f"{sentence}, in the unit of travel, such as {_minutes(cell)} minutes", line)
         text = cell.replace(",", ".") if self.decimal_comma and DECIMAL_COMMA.fullmatch(cell) else cell
         return self.source.number(f"{column} of node {row}{self.called(row)}", text, line)
 
@@ -104,10 +112,12 @@ def _table(source: Source) -> Table:
     try:
         header = [_heading(cell) for cell in next(reader)]
         table.header = skipped + reader.line_num
-        filled = ((reader.line_num, row) for row in reader if any(map(str.strip, row)))
-        rows = [(skipped + line, [cell.strip() for cell in row]) for line, row in filled]
+        rows = list(_rows(source, reader, skipped, len(header)))
     except csv.Error as error:
         raise source.bad(f"is no CSV: {error}", skipped + reader.line_num) from None
+    while header and not header[-1] and all(len(row) >= len(header) and not row[len(header) - 1] for _, row in rows):
+        rows = [(line, row[: len(header) - 1]) for line, row in rows]  # spreadsheets leave empty columns behind
+        header = header[:-1]
     _check_header(table, header)
     if len(rows) > LARGEST_SIZE:
         raise source.bad(f"has {len(rows)} rows; up to {LARGEST_SIZE} stops are accepted")
@@ -118,6 +128,21 @@ def _table(source: Source) -> Table:
     table.columns = {COLUMNS[name]: [row[place] for _, row in rows] for place, name in enumerate(header)}
     table.decimal_comma = delimiter != "," and _has_decimal_commas(table)
     return table
+
+
+def _rows(source: Source, reader: Any, skipped: int, width: int) -> Iterator[tuple[int, list[str]]]:
+    """Line and cells of each row; comments may stand in between."""
+    first = skipped + reader.line_num  # index of the line where the next row begins
+    for row in reader:
+        begins, first = first, skipped + reader.line_num
+        if not any(map(str.strip, row)):
+            continue
+        if source.lines[begins].lstrip().startswith("#"):
+            if len(row) == width:
+                sentence = "begins with #: if it is a comment, take it out; if that is a name, put it in quotes"
+                raise source.bad(f"the row {sentence}", begins + 1)
+            continue
+        yield skipped + reader.line_num, [cell.replace("\u00a0", " ").strip() for cell in row]
 
 
 def _read_about_lines(table: Table) -> int:
@@ -140,6 +165,11 @@ def _read_about_lines(table: Table) -> int:
         else:
             table.about[key] = (value, number)
     return len(source.lines)
+
+
+def _minutes(clock: str) -> int:
+    hours, minutes = clock.split(":")[:2]
+    return 60 * int(hours) + int(minutes)
 
 
 def _heading(cell: str) -> str:
@@ -177,6 +207,8 @@ def _read_columns(table: Table, draft: Draft) -> None:
             if name in draft.fields:
                 raise table.source.bad("there are x, y and lon, lat; one pair is accepted", table.header)
             draft.fields[name] = table.numbers(*pair)
+            if name == "window" and not all(cell for column in pair for cell in held[column]):
+                draft.notes.append("empty cells of time windows are read as open")
             draft.geographic |= pair == ("lon", "lat")
     for name in ("demand", "prize", "penalty", "draft_limit"):
         if name in held:
@@ -239,6 +271,8 @@ def _inferred(source: Source, fields: dict[str, Any], header: int) -> str:
 def _read_travel(table: Table, options: Options, draft: Draft) -> None:
     """The matrix, if one is given, or times from lengths, if there is a speed."""
     source, speed = table.source, _scalar(table, "speed", options.speed)
+    if options.measure is not None and options.matrix is None:
+        raise source.bad("measure is given, but there is no OSRM reply to take it from; one can be given as matrix")
     if options.matrix is not None:
         if speed is not None:
             raise source.bad("matrix and speed are given; a matrix has its times already")
@@ -303,7 +337,8 @@ def dump(instance: Instance) -> str:
             out.write(f"# {key} = {plain(value) if isinstance(value, float) else value}\n")
     out.writelines(f"# note = {note}\n" for note in instance.notes)
     columns = _columns(instance)
-    writer = csv.writer(out, lineterminator="\n")
+    marked = any(name.startswith("#") for name in instance.names or ())  # would be comments
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL if marked else csv.QUOTE_MINIMAL)
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return out.getvalue()

@@ -14,10 +14,15 @@ from egam.io.source import plain
 from egam.solution import Solution
 
 
-def dump_solution(solution: Solution, instance: Instance, cost: float) -> str:
+def need_globe(instance: Instance) -> None:
+    """Raise unless the instance can be put on a map of the world."""
     if instance.coords is None or not instance.geographic:
         found = "has no coordinates" if instance.coords is None else "has coordinates on a plane"
         raise BadInput(f"{instance.name or 'instance'}: {found}; GeoJSON needs longitudes and latitudes")
+
+
+def dump_solution(solution: Solution, instance: Instance, cost: float) -> str:
+    need_globe(instance)
     if not all(0 <= node < instance.size for node in solution.visits):
         raise BadInput(f"{instance.name or 'instance'}: the solution visits nodes that do not exist")
     features = [_line(instance, number, route) for number, route in enumerate(solution.routes, start=1)]

@@ -68,6 +68,18 @@ SCHEMA: dict[str, Any] = {
 
 def load_object(source: Source) -> dict[str, Any]:
     """A JSON object without duplicate keys, NaN or Infinity."""
+    data = _load(source)
+    if not isinstance(data, dict):
+        raise source.bad("is JSON, but no object; { ... } is expected")
+    return data
+
+
+def load_list(source: Source) -> list[Any]:
+    """A square of travel costs as a JSON list of lists."""
+    return _numbers(source, "[", "the matrix", _load(source), 2)
+
+
+def _load(source: Source) -> Any:
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         record: dict[str, Any] = {}
@@ -82,7 +94,7 @@ def load_object(source: Source) -> dict[str, Any]:
         raise source.bad(f"{word} is no number of JSON; finite numbers are accepted", _line_of(source, word))
 
     try:
-        data = json.loads(source.text, object_pairs_hook=pairs, parse_constant=constant)
+        return json.loads(source.text, object_pairs_hook=pairs, parse_constant=constant)
     except BadInput:
         raise
     except json.JSONDecodeError as error:
@@ -92,9 +104,6 @@ def load_object(source: Source) -> dict[str, Any]:
         raise source.bad("is JSON nested too deeply; an object of lists is expected") from None
     except ValueError:  # Python's limit on the digits of a whole number
         raise source.bad(f"has a number with thousands of digits; numbers up to {LARGEST:g} are accepted") from None
-    if not isinstance(data, dict):
-        raise source.bad("is JSON, but no object; { ... } is expected")
-    return data
 
 
 def parse(source: Source, options: Options) -> Instance:

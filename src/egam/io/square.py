@@ -1,7 +1,7 @@
 """A bare square of travel costs from row to column: numbers with commas, semicolons, tabs or spaces in between.
 
-A first row and a first column may name the stops. It is read as atsp if some way costs something else than its way
-back, else as tsp, or given as `matrix=` beside a CSV file of stops.
+A first row and a first column may name the stops; lines that begin with `# ` are comments. It is read as atsp if some
+way costs something else than its way back, else as tsp, or given as `matrix=` beside a CSV file of stops.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Row = tuple[int, list[str]]  # line, cells
 
 def looks_like(text: str) -> bool:
     """Numbers in the last line, after its first cell, and as many rows as columns, give or take names."""
-    rows = [line for line in text.splitlines() if line.strip()]
+    rows = [line for line in text.splitlines() if line.strip() and not _is_comment(line)] or [""]
     last = _cells(rows[-1])
     return len(rows) >= 3 and all(NUMBER.fullmatch(cell) for cell in last[1:]) and abs(len(rows) - len(last)) <= 1
 
@@ -34,7 +34,10 @@ def parse(source: Source, options: Options) -> Instance:
 
 def read_square(source: Source) -> tuple[np.ndarray, list[str] | None, list[int]]:
     """The matrix, the names of its rows if there are any, and the line of each row."""
-    rows = [(number, _cells(line)) for number, line in enumerate(source.lines, start=1) if line.strip()]
+    lines = enumerate(source.lines, start=1)
+    rows = [(number, _cells(line)) for number, line in lines if line.strip() and not _is_comment(line)]
+    if not rows:
+        raise source.bad("has no numbers; a square of travel costs is expected")
     header: Row | None = None
     corner, *rest = rows[0][1]
     if not corner or not any(NUMBER.fullmatch(cell) for cell in rest):
@@ -65,6 +68,11 @@ def _agreed(source: Source, header: Row, names: list[str] | None, size: int) -> 
         place = next(k for k in range(size) if names[k] != cells[k])
         raise source.bad(f"row {place + 1} is called {shown(names[place])}, its column {shown(cells[place])}", line)
     return cells
+
+
+def _is_comment(line: str) -> bool:
+    """`# like this`; #this may be the name of a stop."""
+    return line.lstrip().startswith("# ") or line.strip() == "#"
 
 
 def _cells(line: str) -> list[str]:

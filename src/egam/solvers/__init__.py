@@ -78,6 +78,9 @@ def solve_proven(name: str, instance: Instance, seconds: float, seed: int = 0) -
     check(name, instance.problem)
     if not seconds > 0:
         raise BadInput(f"seconds is {seconds:g}; a number above 0 is expected")
+    from egam.solvers.barriers import without_barriers
+
+    instance = without_barriers(instance)
     adapter = importlib.import_module(f"egam.solvers.{SOLVERS[name].module}")
     if hasattr(adapter, "solve_proven"):
         return adapter.solve_proven(instance, seconds, seed)

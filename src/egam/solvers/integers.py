@@ -57,7 +57,7 @@ def whole_loads(demand: np.ndarray, limit: np.ndarray, unit: float, largest: flo
     limits down.
     """
     if not demand.any():
-        return demand.astype(np.int64), 0 * limit.astype(np.int64)
+        return demand.astype(np.int64), np.ones(limit.shape, dtype=np.int64)  # LKH knows no capacity of 0
     total = float(demand.sum())
     limit = np.minimum(limit, total)  # more is never on board
     tolerance = LOAD_SLACK * unit
