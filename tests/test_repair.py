@@ -32,6 +32,15 @@ def test_late_visits_are_left_out():
     assert repaired(given, Solution.of([[4, 1]])) == Solution.of([[1, 2, 3]])
 
 
+def test_a_one_way_street_turns_a_route_round():
+    """0-1-2-0 costs 1 + 1 + 9, 0-2-1-0 costs 2 + 1 + 1; the single stop 3 has no other way round."""
+    matrix = np.array([[0, 1, 2, 4], [1, 0, 1, 9], [9, 1, 0, 9], [4, 9, 9, 0]], dtype=float)
+    given = Instance.cvrp(matrix=matrix, demand=[0, 1, 1, 1], capacity=2)
+    assert repaired(given, Solution.of([[1, 2], [3]])) == Solution.of([[2, 1], [3]])
+    timed = Instance.tsptw(matrix=matrix, window=[[0, 99]] * 4)
+    assert repaired(timed, Solution.of([[1, 2, 3]])) == Solution.of([[1, 2, 3]])  # windows look at the order
+
+
 def test_the_rest_stays():
     given = Instance.tsp(LINE)
     assert repaired(given, Solution.of([[4, 1]])) == Solution.of([[4, 1]])

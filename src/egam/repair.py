@@ -1,6 +1,7 @@
 """Small repairs of decoded solutions, each of which can only help: the judge scores the result as any other.
 
-A network decides in single precision, and may end a route while somebody could still be served. Nothing here searches.
+A network decides in single precision, may end a route while somebody could still be served, and of an asymmetric matrix
+most weights see the mean of both ways. Nothing here searches.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from egam.solution import Solution
 
 
 def repaired(instance: Instance, solution: Solution) -> Solution:
-    if instance.capacity is not None:
-        return within_capacity(instance, solution)
     if instance.kind.cost == "unserved":
         return served_to_the_end(instance, solution)
+    if instance.capacity is not None:
+        solution = within_capacity(instance, solution)
+    if instance.window is None and instance.draft_limit is None:
+        solution = turned_round(instance, solution)
     return solution
 
 
@@ -33,6 +36,17 @@ def within_capacity(instance: Instance, solution: Solution) -> Solution:
                 routes.append([])
             routes[-1].append(node)
     return Solution.of(route for route in routes if route)
+
+
+def turned_round(instance: Instance, solution: Solution) -> Solution:
+    """Routes that are cheaper the other way round go that way; for rules that do not look at the order."""
+    if instance.matrix is None or (instance.matrix == instance.matrix.T).all():
+        return solution
+    return Solution.of(min(route, route[::-1], key=lambda way: _cost(instance, way)) for route in solution.routes)
+
+
+def _cost(instance: Instance, route: tuple[int, ...]) -> float:
+    return float(instance.travel[[0, *route], [*route, 0]].sum())
 
 
 def served_to_the_end(instance: Instance, solution: Solution) -> Solution:
