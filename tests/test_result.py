@@ -62,6 +62,16 @@ def test_unserved_stops():
     assert "not served: ben (late), cleo" in str(found)
 
 
+def test_times_with_windows():
+    """Square of 3 by 4: at 1 after 3, waiting there to 5; at 2 at 9, at 3 at 12, back at 16."""
+    found = result(Instance.tsptw(SQUARE, window=[[0, 99], [5, 9], [0, 99], [0, 99]]), [[1, 2, 3]])
+    assert str(found).splitlines()[2] == "times: 0 - 5 - 9 - 12 - 16"
+    assert found.to_dict()["returns"] == [16]
+    late = result(Instance.vrptw(SQUARE, window=[[2, 99], *[[0, 99]] * 3]), [])
+    assert late.to_dict()["returns"] == [] and "times" not in str(late)
+    assert "returns" not in result(Instance.tsp(SQUARE), [[1, 2, 3]]).to_dict()
+
+
 def test_many_violations_are_counted():
     found = result(Instance.tsp(np.random.default_rng(0).random((30, 2))), [[1, 2]])
     assert len(found.violations) == 27 and str(found).splitlines()[-2] == "broken: 17 more"

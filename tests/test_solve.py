@@ -454,6 +454,15 @@ def test_nothing_like_an_instance(given):
         egam.solve(given)
 
 
+@pytest.mark.parametrize("method", ["egam", "nearest-neighbour"])
+def test_a_prize_out_of_reach_is_told(method):
+    coords = np.random.default_rng(0).random((6, 2))
+    asked = Instance.pctsp(coords, prize=[0, 1, 2, 3, 4, 5], penalty=[0, 9, 9, 9, 9, 9], min_prize=600)
+    result = egam.solve(asked, method)
+    assert result.feasible and result.unserved == []
+    assert result.notes[-1].startswith("all prizes together are 15, below min_prize 600")
+
+
 def test_an_overrun_time_limit_is_told():
     result = egam.solve(instance("tsp"), time_limit=1e-4)
     assert any(note.startswith("the time limit of 0.0001 s was overrun: ") for note in result.notes)

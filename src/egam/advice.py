@@ -35,15 +35,24 @@ def unseen(instance: Instance, entry: Entry) -> list[str]:
 
 
 def why_not(result: Result) -> list[str]:
-    """Why a result is not feasible, as far as we know."""
+    """Why a result is not feasible, as far as we know; or why it is although a wish cannot be met."""
     if result.feasible:
-        return []
+        return _unmet(result.instance)
     if proof := why_infeasible(result.instance):
         return [proof]
     if result.proven:
         return [f"{result.method} proved that no plan keeps all rules"]
     tries = f" among {result.tries} tried" if result.tries else ""
     return [f"no plan that keeps all rules was found{tries}, but there may be one: give more time or another method"]
+
+
+def _unmet(instance: Instance) -> list[str]:
+    if instance.prize is None or instance.min_prize is None or instance.prize.sum() >= instance.min_prize:
+        return []
+    total = f"{instance.prize.sum():g}"
+    return [
+        f"all prizes together are {total}, below min_prize {instance.min_prize:g}: visiting everybody is enough then"
+    ]
 
 
 def symmetric(instance: Instance) -> bool:

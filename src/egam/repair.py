@@ -42,11 +42,11 @@ def turned_round(instance: Instance, solution: Solution) -> Solution:
     """Routes that are cheaper the other way round go that way; for rules that do not look at the order."""
     if instance.matrix is None or (instance.matrix == instance.matrix.T).all():
         return solution
-    return Solution.of(min(route, route[::-1], key=lambda way: _cost(instance, way)) for route in solution.routes)
 
+    def cost(route: tuple[int, ...]) -> float:
+        return float(instance.travel[[0, *route], [*route, 0]].sum())
 
-def _cost(instance: Instance, route: tuple[int, ...]) -> float:
-    return float(instance.travel[[0, *route], [*route, 0]].sum())
+    return Solution(tuple(min(route, route[::-1], key=cost) for route in solution.routes))
 
 
 def served_to_the_end(instance: Instance, solution: Solution) -> Solution:

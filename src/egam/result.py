@@ -16,7 +16,7 @@ from typing import Any
 from egam.files import write_atomically
 from egam.instance import Instance
 from egam.judge import Verdict, Violation
-from egam.schedule import schedule_rows
+from egam.schedule import schedule_rows, times
 from egam.solution import Solution
 
 SHOWN_VIOLATIONS = 10  # in the short text
@@ -91,6 +91,8 @@ class Result:
             "seconds": round(self.seconds, 3),
             "notes": list(self.notes),
         }
+        if self.instance.window is not None:
+            found["returns"] = [route[-1] for route in self._times]
         if schedule:
             found["schedule"] = schedule_rows(self.instance, self.solution, self.verdict)
         return found
@@ -128,7 +130,13 @@ class Result:
             load = "" if self.instance.capacity is None else f", load {number(self._load(route))}"
             head = f"route {count}{load}" if many else "route"
             lines.append(f"{head}: {' - '.join([start, *names, start])}")
+            if self.instance.window is not None:
+                lines.append(f"times: {' - '.join(map(number, self._times[count - 1]))}")
         return lines or ["route: nobody leaves"]
+
+    @cached_property
+    def _times(self) -> list[list[float]]:
+        return times(self.instance, self.solution)
 
     def _load(self, route: list[int]) -> float:
         known = [node for node in route if 0 <= node < self.instance.size]

@@ -63,6 +63,19 @@ def schedule(instance: Instance, solution: Solution, verdict: Verdict | None = N
     return [*rows, *left_out]
 
 
+def times(instance: Instance, solution: Solution) -> list[list[float]]:
+    """Of each route: when the vehicle leaves node 0, when service begins at each stop, when the vehicle is back."""
+    begins = schedule(instance, solution)
+    found = []
+    for number, route in enumerate(solution.routes, start=1):
+        opening = 0.0 if instance.window is None else float(instance.window[0, 0])
+        stops = [(stop.node, float(stop.start or 0.0)) for stop in begins if stop.route == number]
+        last, clock = stops[-1] if stops else (0, opening)
+        back = [clock + float(instance.travel[last, 0])] if route else []
+        found.append([opening, *(start for _, start in stops), *back])
+    return found
+
+
 def schedule_rows(instance: Instance, solution: Solution, verdict: Verdict | None = None) -> list[dict[str, Any]]:
     """The same as JSON holds it."""
     return [dict(vars(stop)) for stop in schedule(instance, solution, verdict)]
