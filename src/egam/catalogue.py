@@ -46,6 +46,11 @@ class Entry:
         return str(self.config.get("mask", "paper"))
 
     @property
+    def clock(self) -> str:
+        """What the network is told of the time (problems/base.CLOCKS)."""
+        return str(self.config.get("clock", "paper"))
+
+    @property
     def trained_on(self) -> str:
         """`tsptw-medium with N = 20-50`."""
         problem = f"{self.problem}-{self.variant}" if self.variant else self.problem

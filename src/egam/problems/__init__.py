@@ -27,7 +27,7 @@ PROBLEMS: dict[str, tuple[Callable[..., Problem], tuple[str, ...]]] = {  # name 
 }
 
 
-def get_problem(name: str, variant: str = "", mask: str = "paper", beta: float = 1.0) -> Problem:
+def get_problem(name: str, variant: str = "", mask: str = "paper", beta: float = 1.0, clock: str = "paper") -> Problem:
     """The problem of that name; without a variant, its default one."""
     kind_of(name)  # explains an unknown name
     problem, variants = PROBLEMS[name]
@@ -36,12 +36,14 @@ def get_problem(name: str, variant: str = "", mask: str = "paper", beta: float =
     if variant and variant not in variants:
         near = nearest(variant, list(variants))
         raise BadInput(f"variant '{variant}' of {name} is unknown{near}; accepted: {', '.join(variants)}")
-    masks: tuple[str, ...] = getattr(problem, "masks", ("paper",))
-    if mask not in masks:
-        raise BadInput(f"mask '{mask}' of {name} is unknown{nearest(mask, list(masks))}; accepted: {', '.join(masks)}")
     given: dict[str, Any] = {"variant": variant} if variant else {}
-    if mask != "paper":
-        given["mask"] = mask
+    for key, value in (("mask", mask), ("clock", clock)):
+        known: tuple[str, ...] = getattr(problem, f"{key}s", ("paper",))
+        if value not in known:
+            near = nearest(value, list(known))
+            raise BadInput(f"{key} '{value}' of {name} is unknown{near}; accepted: {', '.join(known)}")
+        if value != "paper":
+            given[key] = value
     if beta != 1:
         if not hasattr(problem, "beta"):
             raise BadInput(f"beta {beta:g} of {name}: {name} has no penalty that it could weigh")

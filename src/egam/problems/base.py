@@ -27,6 +27,7 @@ Arrays = dict[str, np.ndarray]  # field of Instance -> [B, ...] values in raw un
 SMALLEST = 3  # nodes, depot or start included
 FAR, STRAIGHT, MOST = 0.2, 0.1, 3.0  # how a matrix is measured against a map; see _matrix_units
 LONGEST_SEEN = 3.0  # scaled units; generated ways are shorter
+CLOCKS = ("paper", "stop")  # what a decoder is told of the time: its share of the horizon, or since this stop opened
 MASKS = ("paper", "lookahead")  # which next nodes a network may choose from, where a problem's file knows both
 TOLERANCE = 1e-5  # scaled units; float32 sums along a route are not finer
 
@@ -144,6 +145,14 @@ def seen(travel: Float[Tensor, "*B"]) -> Float[Tensor, "*B"]:
 def gather_nodes(values: Float[Tensor, "B N"], nodes: Int[Tensor, "B S"]) -> Float[Tensor, "B S"]:
     """values[b, nodes[b, s]]"""
     return values.gather(1, nodes)
+
+
+def clock(which: str, time: Float[Tensor, "B S"], batch: Any, current: Int[Tensor, "B S"]) -> Float[Tensor, "B S 1"]:
+    """What a decoder is told of the time. Both say the same to one that knows where the vehicle stands; the time since
+    this stop's window opened, in lengths of the map, varies more where it matters, and is learned from sooner."""
+    if which == "paper":
+        return (time / batch.horizon[:, None])[..., None]
+    return (time - gather_nodes(batch.window[..., 0], current))[..., None]
 
 
 def gather_rows(table: Float[Tensor, "B N N"], nodes: Int[Tensor, "B S"]) -> Float[Tensor, "B S N"]:

@@ -55,6 +55,8 @@ class TSPTW:
     variant: str = "medium"
     mask: str = "paper"
     masks: ClassVar[tuple[str, ...]] = base.MASKS
+    clock: str = "paper"
+    clocks: ClassVar[tuple[str, ...]] = base.CLOCKS
     beta: float = 1.0  # the paper's β: what a violation costs in training
     unit: float = SIDE
     spec: Spec = Spec(
@@ -134,7 +136,7 @@ class TSPTW:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        return (state.time / batch.horizon[:, None])[..., None]
+        return base.clock(self.clock, state.time, batch, state.current)
 
     def cost(self, batch: Batch, state: State) -> Tensor:
         return state.length

@@ -24,6 +24,9 @@ class TrainConfig:
     problem: str = "tsp"
     variant: str = ""  # "": the problem's default
     mask: str = "paper"  # which next nodes may be chosen: the paper's, or "lookahead" (tsptw, tspdl, vrptw)
+    clock: str = (
+        "paper"  # what is told of the time: its share of the horizon, or "stop" (tsptw, vrptw), since it opened
+    )
     size: str = "20"  # one N, or a range "20-50" from which each batch draws its N
     method: str = "egam"  # a row of egam.methods; naming one sets the keys that the row decides
     # the network (see nn/egam.py)

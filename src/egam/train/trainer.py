@@ -55,7 +55,7 @@ class Trainer:
 
     def __init__(self, config: TrainConfig, folder: str | Path, say: Callable[[str], Any] = print):
         self.config, self.folder, self.say = config.checked(), Path(folder), say
-        self.problem = get_problem(config.problem, config.variant, config.mask, config.beta)
+        self.problem = get_problem(config.problem, config.variant, config.mask, config.beta, config.clock)
         if config.batch % processes.count():
             raise BadInput(f"batch {config.batch} is not a multiple of the {processes.count()} processes")
         self.rank, self.world = processes.join(config.device)
