@@ -107,6 +107,18 @@ def test_weights_and_seed(folder, call):
     assert again[0]["routes"] == again[1]["routes"] and again[0]["tries"] == 2
 
 
+def test_headings_of_others(folder, call):
+    (folder / "sheet.csv").write_text(
+        CSV.replace("name", "Stop ID").replace("demand", "Order Qty,Phone").replace("\n", ",7\n")
+    )
+    (folder / "sheet.csv").write_text((folder / "sheet.csv").read_text().replace("Phone,7", "Phone"))
+    options = ("--column", "demand=Order Qty", "--column", "name=Stop ID", "--ignore-columns", "--capacity", 9)
+    code, said, _ = call("solve", "sheet.csv", *options, "--samples", 0)
+    assert code == 0 and "note: columns that were left out: phone" in said and "cleo" in said
+    assert "--column is 'demand'" in refused(call("solve", "sheet.csv", "--column", "demand"))
+    assert "columns is given, but is of no use with json" in refused(call("solve", "a.json", "--column", "x=y"))
+
+
 def test_several_files(folder, call):
     code, out, err = call("solve", "a.json", "b.json", "c.json", "orders.csv", "--samples", 0, "--out", "routes")
     assert code == 2  # orders.csv has no capacity, and says so

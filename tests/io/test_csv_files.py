@@ -70,6 +70,21 @@ def test_what_spreadsheets_leave_behind():
         io.parse(wide.replace("3,4,5,,", "3,4,5,,7"), "a.csv", capacity=10)
 
 
+SHEET = "Stop ID,Easting,Northing,Order Qty,Phone\ndepot,0,0,,1\nAnna,3,4,5,2\nBen,6,8,5,3\nCleo,0,8,6,4\n"
+HEADINGS = {"name": "Stop ID", "x": "Easting", "y": "Northing", "demand": "order qty"}
+
+
+def test_columns_by_other_headings():
+    instance = io.parse(SHEET, "sheet.csv", capacity=10, columns=HEADINGS, ignore_columns=True)
+    assert instance.notes == ("columns that were left out: phone",)
+    plain = io.parse(ORDERS, "sheet.csv", capacity=10)
+    assert instance.names == plain.names and (instance.travel == plain.travel).all()
+    assert (instance.demand == plain.demand).all()
+    both = ORDERS.replace("demand", "qty").replace("name", "demand")  # the heading demand holds something else
+    renamed = io.parse(both, "sheet.csv", capacity=10, columns={"demand": "qty"})
+    assert renamed.names is None and renamed.notes == ("columns that were left out: demand",)
+
+
 def test_an_empty_window_is_open():
     instance = io.parse(VISITS.replace("Anna,3,4,0,9,2", "Anna,3,4,,,2"), "a.csv", "tsptw")
     assert instance.window[1].tolist() == [0, 1e12]
@@ -193,6 +208,25 @@ FAULTS = [
     ("# only a comment\n", {"format": "csv"}, 2, "has no header; a line such as name,x,y is expected"),
     ("1,2\n3,4\n5,6\n7,8\n9,1\n", {"format": "csv"}, 1, "has no header; a first line such as name,x,y is expected"),
     (VISITS, {}, 1, "both tsptw and vrptw take window; name the problem: tsp, atsp, cvrp"),
+    (
+        SHEET,
+        {"columns": HEADINGS, "capacity": 9},
+        1,
+        "unknown column 'phone' (did you mean 'lon'?); accepted: name, id, x",
+    ),
+    (
+        SHEET,
+        {"columns": {"demand": "Quantity"}},
+        1,
+        "there is no column 'Quantity' for demand; the header has stop_id,",
+    ),
+    (
+        SHEET,
+        {"columns": {"demnd": "Phone"}},
+        None,
+        "columns names 'demnd' (did you mean 'demand'?); accepted: name, id",
+    ),
+    (SHEET, {"columns": {"x": "Phone", "y": "Phone"}}, None, "columns names 'Phone' or y twice; once is accepted"),
     (ORDERS.replace("Ben", "#Ben"), {"capacity": 9}, 4, "the row begins with #: if it is a comment, take it out; if"),
     (ORDERS, {"capacity": 9, "measure": "durations"}, None, "measure is given, but there is no OSRM reply to take it"),
     (

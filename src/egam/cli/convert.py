@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from egam.cli.app import Quiet, app
-from egam.cli.reading import Capacity, Format, Matrix, Measure, MinPrize, Problem, Reading, Speed
+from egam.cli.reading import Capacity, Column, Format, IgnoreColumns, Matrix, Measure, MinPrize, Problem, Reading, Speed
 
 
 @app.command()
@@ -24,16 +24,20 @@ def convert(
     matrix: Matrix = "",
     speed: Speed = None,
     measure: Measure = "",
+    column: Column = None,
+    ignore_columns: IgnoreColumns = False,
     quiet: Quiet = False,
 ) -> None:
     """Rewrite a file in another format."""
     from egam.io import read_solution, write, write_solution
 
     if instance:
-        given = Reading(problem, "", capacity, min_prize, matrix, speed, measure).read(instance)
+        given = Reading(problem, "", capacity, min_prize, matrix, speed, measure, column, ignore_columns).read(instance)
         write_solution(read_solution(source, given, format or None), given, target, to or None)
     else:
-        given = Reading(problem, format, capacity, min_prize, matrix, speed, measure).read(source)
+        given = Reading(problem, format, capacity, min_prize, matrix, speed, measure, column, ignore_columns).read(
+            source
+        )
         write(given, target, to or None)
     if not quiet:
         for note in given.notes:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from egam.cli.app import NOT_FEASIBLE, Json, Strict, app
-from egam.cli.reading import Capacity, Format, Matrix, Measure, MinPrize, Problem, Reading, Speed
+from egam.cli.reading import Capacity, Column, Format, IgnoreColumns, Matrix, Measure, MinPrize, Problem, Reading, Speed
 
 
 @app.command()
@@ -21,6 +21,8 @@ def judge(
     matrix: Matrix = "",
     speed: Speed = None,
     measure: Measure = "",
+    column: Column = None,
+    ignore_columns: IgnoreColumns = False,
     format: Format = "",
     plan_format: Annotated[str, typer.Option(help="Of the plan, where it cannot be told: sol, tour or json.")] = "",
     plot: Annotated[str, typer.Option(help="Picture to write: .png, .svg or .pdf.")] = "",
@@ -35,7 +37,7 @@ def judge(
 
     if instance == plan == "-":
         raise BadInput("instance and plan are both -; one of them can be stdin")
-    given = Reading(problem, format, capacity, min_prize, matrix, speed, measure).read(instance)
+    given = Reading(problem, format, capacity, min_prize, matrix, speed, measure, column, ignore_columns).read(instance)
     solution = read_solution(plan, given, plan_format or None)
     result = Result(given, solution, score(given, solution), method="", notes=given.notes)
     if plot:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egam.cli.app import LARGEST_SEED, NOT_FEASIBLE, Json, Quiet, Strict, app, bar, complain, console
-from egam.cli.reading import Capacity, Format, Matrix, Measure, MinPrize, Problem, Reading, Speed
+from egam.cli.reading import Capacity, Column, Format, IgnoreColumns, Matrix, Measure, MinPrize, Problem, Reading, Speed
 from egam.errors import BadInput, EgamError
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def solve(
     matrix: Matrix = "",
     speed: Speed = None,
     measure: Measure = "",
+    column: Column = None,
+    ignore_columns: IgnoreColumns = False,
     format: Format = "",
     method: Annotated[str, typer.Option(help="egam, or a classical solver (see egam doctor).")] = "egam",
     samples: Annotated[int | None, typer.Option(help="Sampled solutions; 0: one greedy one; else by size.")] = None,
@@ -55,7 +57,12 @@ def solve(
     targets = Targets(files, out, to, plot, says=not quiet).checked()
     if as_json and out == "-":
         raise BadInput("--out - and --json both write to standard output; one of them is accepted")
-    work = Work(files, Reading(problem, format, capacity, min_prize, matrix, speed, measure), how, targets)
+    work = Work(
+        files,
+        Reading(problem, format, capacity, min_prize, matrix, speed, measure, column, ignore_columns),
+        how,
+        targets,
+    )
     if len(files) == 1:
         work.one(shows=not quiet)
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ __all__ = [
     "write_solution",
 ]
 TSPLIB_SUFFIXES = (".tsp", ".atsp", ".vrp", ".tsptw", ".tspdl", ".pctsp", ".vrptw")
-CSV_OPTIONS = ("capacity", "min_prize", "matrix", "speed", "measure")
+CSV_OPTIONS = ("capacity", "min_prize", "matrix", "speed", "measure", "columns", "ignore_columns")
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,15 @@ def read(
     matrix: Any = None,
     speed: float | None = None,
     measure: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    ignore_columns: bool = False,
 ) -> Instance:
-    """One instance from a file; `matrix` is a file too (an OSRM reply or a square of numbers), or numbers."""
+    """One instance from a file; `matrix` is a file too (an OSRM reply or a square of numbers), or numbers. Columns of
+    CSV may have other headings, `columns={"demand": "Order Qty"}`, and unknown ones be left out, `ignore_columns`."""
     stops = None
     if isinstance(matrix, str | os.PathLike):
         matrix, stops = _matrix_from(load(matrix), measure)
-    options = Options(problem, capacity, min_prize, matrix, stops, speed, measure)
+    options = Options(problem, capacity, min_prize, matrix, stops, speed, measure, columns, ignore_columns or None)
     return _parse(load(path), format, options)
 
 
@@ -125,9 +128,11 @@ def parse(
     matrix: Any = None,
     speed: float | None = None,
     measure: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    ignore_columns: bool = False,
 ) -> Instance:
     """One instance from text; `name` stands for the file in messages, and its suffix counts as one."""
-    options = Options(problem, capacity, min_prize, matrix, None, speed, measure)
+    options = Options(problem, capacity, min_prize, matrix, None, speed, measure, columns, ignore_columns or None)
     return _parse(as_source(name, text), format, options)
 
 
@@ -173,7 +178,11 @@ def dump_solution(solution: Solution, instance: Instance, format: str, cost: flo
 def _parse(source: Source, format: str | None, options: Options) -> Instance:
     if options.problem is not None:
         kind_of(options.problem)
-    name = _known(format, FORMATS) if format else _guess(source)
+    name = (
+        _known(format, FORMATS)
+        if format
+        else _guess(source, has_columns=bool(options.columns or options.ignore_columns))
+    )
     for option in options.given():
         if option not in FORMATS[name].options:
             takes = [other for other, row in FORMATS.items() if option in row.options]
@@ -181,14 +190,14 @@ def _parse(source: Source, format: str | None, options: Options) -> Instance:
     return FORMATS[name].parse(source, options)
 
 
-def _guess(source: Source) -> str:
-    """What the text looks like, else what the file is called."""
+def _guess(source: Source, has_columns: bool) -> str:
+    """What the text looks like, else what the file is called; only CSV has columns."""
     text = source.text
     if text.lstrip().startswith(("{", "[")):
         return "osrm" if osrm.looks_like(text) else "json"
     for name, module in (("tsplib", tsplib), ("solomon", solomon), ("csv", csv), ("matrix", square)):
         if module.looks_like(text):
-            return name
+            return "csv" if has_columns and name == "matrix" else name
     if sol.looks_like(text):
         raise source.bad("is a solution, not an instance; read_solution reads it")
     for name, row in FORMATS.items():

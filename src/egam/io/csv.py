@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,7 +89,7 @@ def looks_like(text: str) -> bool:
 
 
 def parse(source: Source, options: Options) -> Instance:
-    table = _table(source)
+    table = _table(source, options)
     draft = Draft(source, problem="", name=table.about["name"][0] if "name" in table.about else None)
     draft.notes = table.notes
     if table.decimal_comma:
@@ -101,7 +101,7 @@ def parse(source: Source, options: Options) -> Instance:
     return draft.finish(options.problem)
 
 
-def _table(source: Source) -> Table:
+def _table(source: Source, options: Options) -> Table:
     table = Table(source)
     skipped = _read_about_lines(table)
     text = "\n".join(source.lines[skipped:])
@@ -118,14 +118,14 @@ def _table(source: Source) -> Table:
     while header and not header[-1] and all(len(row) >= len(header) and not row[len(header) - 1] for _, row in rows):
         rows = [(line, row[: len(header) - 1]) for line, row in rows]  # spreadsheets leave empty columns behind
         header = header[:-1]
-    _check_header(table, header)
+    meanings = _meanings(table, header, options)
     if len(rows) > LARGEST_SIZE:
         raise source.bad(f"has {len(rows)} rows; up to {LARGEST_SIZE} stops are accepted")
     for line, row in rows:
         if len(row) != len(header):
             raise source.bad(f"the row has {len(row)} cells; {len(header)}, as the header, are expected", line)
     table.lines = [line for line, _ in rows]
-    table.columns = {COLUMNS[name]: [row[place] for _, row in rows] for place, name in enumerate(header)}
+    table.columns = {held: [row[place] for _, row in rows] for place, held in enumerate(meanings) if held}
     table.decimal_comma = delimiter != "," and _has_decimal_commas(table)
     return table
 
@@ -176,17 +176,45 @@ def _heading(cell: str) -> str:
     return re.sub(r"[\s-]+", "_", cell.strip().strip('"').lower())
 
 
-def _check_header(table: Table, header: list[str]) -> None:
+def _meanings(table: Table, header: list[str], options: Options) -> list[str]:
+    """What each column holds; nothing for those that are left out."""
+    if all(NUMBER.fullmatch(cell) for cell in header):
+        raise table.source.bad("has no header; a first line such as name,x,y is expected", table.header)
+    renamed = _renamed(table, header, options.columns or {})
+    found: list[str] = []
     held: dict[str, str] = {}
     for name in header:
-        if all(NUMBER.fullmatch(cell) for cell in header):
-            raise table.source.bad("has no header; a first line such as name,x,y is expected", table.header)
-        if name not in COLUMNS:
+        meaning = renamed.get(name) or COLUMNS.get(name, "")
+        if meaning in renamed.values() and name not in renamed:
+            meaning = ""  # another column was named for it
+        elif not meaning and not options.ignore_columns:
             sentence = f"unknown column {shown(name)}{nearest(name, list(COLUMNS))}; accepted: {', '.join(COLUMNS)}"
+            hint = "others can be named (--column) or left out (--ignore-columns)"
+            raise table.source.bad(f"{sentence}; {hint}", table.header)
+        if meaning in held:
+            raise table.source.bad(f"the columns {held[meaning]} and {name} say the same; keep one", table.header)
+        if meaning:
+            held[meaning] = name
+        found.append(meaning)
+    if left_out := [name for name, meaning in zip(header, found, strict=True) if not meaning]:
+        table.notes.append(f"columns that were left out: {', '.join(name or '(no heading)' for name in left_out)}")
+    return found
+
+
+def _renamed(table: Table, header: list[str], columns: Mapping[str, str]) -> dict[str, str]:
+    """heading -> what it holds, as the caller says."""
+    renamed: dict[str, str] = {}
+    for name, heading in columns.items():
+        if name not in COLUMNS:
+            sentence = f"columns names {shown(name)}{nearest(str(name), list(COLUMNS))}; accepted: {', '.join(COLUMNS)}"
+            raise table.source.bad(sentence)
+        if _heading(str(heading)) not in header:
+            sentence = f"there is no column {shown(heading)} for {name}; the header has {', '.join(header)}"
             raise table.source.bad(sentence, table.header)
-        if COLUMNS[name] in held:
-            raise table.source.bad(f"the columns {held[COLUMNS[name]]} and {name} say the same; keep one", table.header)
-        held[COLUMNS[name]] = name
+        if _heading(str(heading)) in renamed or COLUMNS[name] in renamed.values():
+            raise table.source.bad(f"columns names {shown(heading)} or {name} twice; once is accepted")
+        renamed[_heading(str(heading))] = COLUMNS[name]
+    return renamed
 
 
 def _has_decimal_commas(table: Table) -> bool:

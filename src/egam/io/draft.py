@@ -6,7 +6,7 @@ the line of a bad value in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,10 +28,12 @@ class Options:
     stops: list[str] | None = None  # names of the matrix's rows
     speed: float | None = None  # units of length per unit of time
     measure: str | None = None  # "durations" or "distances" of an OSRM reply
+    columns: Mapping[str, str] | None = None  # our name of a column -> its heading in the file
+    ignore_columns: bool | None = None  # leave out columns that are not known
 
     def given(self) -> list[str]:
         """Names of the options that are set, the problem aside."""
-        names = ("capacity", "min_prize", "matrix", "speed", "measure")
+        names = ("capacity", "min_prize", "matrix", "speed", "measure", "columns", "ignore_columns")
         return [name for name in names if getattr(self, name) is not None]
 
 
