@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from egam import BadInput, EgamError, Instance, Solution, judge
+from egam import BadInput, Instance, Solution, judge
 from egam.plot import colours, draw, save
 from egam.plot.layout import lay_out, limits, place_labels, same_places, scaled_map, spread, stop_label
 
@@ -425,7 +425,7 @@ def test_unknown_endings_are_refused(name, tmp_path):
 
 
 def test_a_failed_write_leaves_nothing(tmp_path):
-    with pytest.raises(EgamError, match="could not be written"):
+    with pytest.raises(BadInput, match="cannot be written, as there is no folder"):
         save(tmp_path / "missing" / "tour.png", *EXAMPLES["tsp"])
     assert list(tmp_path.iterdir()) == []
 
