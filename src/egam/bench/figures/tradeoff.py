@@ -17,6 +17,7 @@ from egam.errors import BadInput
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+HEADROOM = 3.0  # for labels above the worst
 SMALLEST = 0.01  # percent; the axis is linear below
 
 
@@ -52,6 +53,7 @@ def tradeoff(results: Results, set_name: str) -> Figure:
             axis.annotate(text, place, (-3, 6), textcoords="offset points", fontsize=7, color=colour, rotation=turn)
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=SMALLEST)
+    axis.set_ylim(top=HEADROOM * axis.get_ylim()[1])
     lowest = min(_gap(row) - float(row["gap_ci95"] or 0) for row in rows)
     axis.set_ylim(bottom=-SMALLEST / 2 if lowest >= -SMALLEST / 4 else None)  # as a rule nothing is below the reference
     axis.axhline(0, color="#333333", linewidth=0.8)
