@@ -14,7 +14,7 @@ import pytest
 
 from egam.errors import BadInput
 from egam.instance import Instance
-from egam.judge import TIME_SLACK, judge, scale_of
+from egam.judge import TIME_SLACK, judge
 from egam.solution import Solution
 
 COORDS = [[0, 0], [0, 4], [3, 4], [3, 0], [1.5, 2]]
@@ -188,7 +188,7 @@ def test_tsptw_leaves_when_the_depot_opens():
 
 
 def test_tsptw_time_tolerance_is_1e_5_of_the_longer_side():
-    assert scale_of(make("tsp")) == 4
+    assert make("tsp").scale == 4
     for excess, feasible in ((0.9, True), (1.1, False)):
         end = 4 - excess * TIME_SLACK * 4
         instance = make("tsptw", window=[[0, 99], [0, end], [0, 99], [0, 99], [0, 99]])
@@ -202,7 +202,7 @@ def test_a_missing_road_makes_nobody_late_in_time():
     instance = Instance("tsptw", matrix=matrix, window=[[0, 9000], [0, 600], [0, 600], [0, 600]])
     verdict = judge(instance, solve([1, 2, 3]))
     assert [violation.kind for violation in verdict.violations] == ["late"] * 3
-    assert scale_of(instance) == pytest.approx(1500 / np.sqrt(2) * 2 * np.sqrt(2))
+    assert instance.scale == pytest.approx(1500 / np.sqrt(2) * 2 * np.sqrt(2))
 
 
 def test_routes_may_be_lists_and_name_the_depot_at_their_ends():
@@ -230,7 +230,7 @@ def test_what_is_no_plan_is_refused(routes, found):
 
 
 def test_scale_of_a_matrix_is_its_largest_entry_over_the_diagonal_of_a_square():
-    assert scale_of(Instance("atsp", matrix=[[0, 1, 2], [3, 0, 4], [7, 8, 0]])) == pytest.approx(8 / np.sqrt(2))
+    assert Instance("atsp", matrix=[[0, 1, 2], [3, 0, 4], [7, 8, 0]]).scale == pytest.approx(8 / np.sqrt(2))
 
 
 # --- vrptw: how many are not served -------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ def unseen(instance: Instance, entry: Entry) -> list[str]:
     """In what the instance differs from all that the weights were trained on."""
     notes = []
     if entry.problem != instance.problem:
-        ways = "the same" if symmetric(instance) else "different"
+        ways = "the same" if instance.symmetric else "different"
         notes.append(f"solved with weights for {entry.problem}, as ways there and back cost {ways}")
-    if not symmetric(instance) and entry.problem != "atsp":
+    if not instance.symmetric and entry.problem != "atsp":
         notes.append(f"the matrix is asymmetric; the weights {entry.name} see the mean of both ways, the cost does not")
     if instance.coords is None and entry.variant != "matrix":
         notes.append(f"no coordinates are given; the weights {entry.name} see positions derived from the matrix")
@@ -53,10 +53,6 @@ def _unmet(instance: Instance) -> list[str]:
     return [
         f"all prizes together are {total}, below min_prize {instance.min_prize:g}: visiting everybody is enough then"
     ]
-
-
-def symmetric(instance: Instance) -> bool:
-    return instance.matrix is None or bool((instance.matrix == instance.matrix.T).all())
 
 
 def _far(size: int, entry: Entry) -> bool:

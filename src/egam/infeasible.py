@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from egam.instance import Instance
-from egam.judge import LOAD_SLACK, TIME_SLACK, scale_of
+from egam.judge import LOAD_SLACK, TIME_SLACK
 
 LARGEST_FOR_PAIRS = 400  # nodes: the ways between all pairs take N³ steps
 
@@ -28,7 +28,7 @@ def why_infeasible(instance: Instance) -> str:
 
 def _windows(instance: Instance) -> str:
     assert instance.window is not None
-    opens, closes = instance.window[:, 0], instance.window[:, 1] + TIME_SLACK * scale_of(instance)
+    opens, closes = instance.window[:, 0], instance.window[:, 1] + TIME_SLACK * instance.scale
     ways = _shortest_from_start(instance.travel)
     earliest = np.maximum(opens[0] + ways, opens)
     late = np.flatnonzero(earliest[1:] > closes[1:]) + 1

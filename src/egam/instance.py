@@ -237,6 +237,11 @@ class Instance:
         return np.sqrt(((self.coords[:, None] - self.coords[None, :]) ** 2).sum(-1))
 
     @cached_property
+    def symmetric(self) -> bool:
+        """Does every way cost what its way back costs?"""
+        return self.matrix is None or bool((self.matrix == self.matrix.T).all())
+
+    @cached_property
     def scale(self) -> float:
         """The raw length that stands for 1: the longer side of the map; of a matrix its largest entry / sqrt 2, or
         twice a usual entry if that is less: where there is no road, matrices say 999999."""

@@ -94,11 +94,6 @@ def judge(instance: Instance, solution: Solution | Iterable[Iterable[int]]) -> V
     )
 
 
-def scale_of(instance: Instance) -> float:
-    """The raw length that stands for 1 (`Instance.scale`)."""
-    return instance.scale
-
-
 def _length(travel: np.ndarray, route: list[int]) -> float:
     return float(travel[[0, *route], [*route, 0]].sum()) if route else 0.0
 
@@ -171,7 +166,7 @@ def _late(instance: Instance, routes: list[list[int]]) -> tuple[list[float], lis
     if instance.window is None:
         return [], []
     arrivals, found = [], []
-    slack = TIME_SLACK * scale_of(instance)
+    slack = TIME_SLACK * instance.scale
     for route in routes:
         time, place = float(instance.window[0, 0]), 0
         for node in route:

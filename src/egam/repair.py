@@ -40,7 +40,7 @@ def within_capacity(instance: Instance, solution: Solution) -> Solution:
 
 def turned_round(instance: Instance, solution: Solution) -> Solution:
     """Routes that are cheaper the other way round go that way; for rules that do not look at the order."""
-    if instance.matrix is None or (instance.matrix == instance.matrix.T).all():
+    if instance.symmetric:
         return solution
 
     def cost(route: tuple[int, ...]) -> float:

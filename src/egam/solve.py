@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from egam import catalogue
-from egam.advice import symmetric, unseen, why_not
+from egam.advice import unseen, why_not
 from egam.catalogue import Entry
 from egam.errors import BadInput, nearest
 from egam.instance import Instance
@@ -28,7 +28,6 @@ from egam.repair import repaired
 from egam.result import Result
 from egam.solution import Solution
 from egam.solvers import SOLVERS, check, solve_proven
-from egam.solvers.barriers import without_barriers
 
 if TYPE_CHECKING:
     from egam.decode.effort import Round
@@ -296,7 +295,7 @@ def weights_for(instance: Instance, method: str = "egam", weights: str | Path | 
         return entry
     problem = instance.problem
     if problem in FREE_START:
-        problem = "tsp" if symmetric(instance) else "atsp"
+        problem = "tsp" if instance.symmetric else "atsp"
     return catalogue.choose(problem, instance.size, method)
 
 
@@ -345,8 +344,7 @@ class Group:
         asked = self.asked
         network, problem = _loaded(self.entry, usable(asked.device))
         check_memory(network, self.instances[0], asked.memory)
-        seen = [without_barriers(instance) for instance in self.instances]
-        search = Search(network, problem, seen, asked.seed, asked.memory, asked.device)
+        search = Search(network, problem, self.instances, asked.seed, asked.memory, asked.device)
         return search, problem
 
     def _rounds(self, problem: Problem) -> Iterator[Round]:

@@ -18,7 +18,7 @@ from egam.bench.summary import summarise as summary_of
 from egam.decode.strategies import Decoded, Decoding, decode
 from egam.errors import BadInput, EgamError
 from egam.instance import KINDS, Instance
-from egam.judge import Violation, judge, scale_of
+from egam.judge import Violation, judge
 from egam.nn import Model
 from egam.problems.base import Arrays, Problem
 
@@ -91,7 +91,7 @@ def check_by_judge(problem: Problem, arrays: Arrays, decoded: Decoded, most: int
 
 def _beyond_rounding(instance: Instance, violations: Sequence[Violation]) -> list[Violation]:
     """Without those that float32 cannot tell from a kept rule."""
-    scale = {"late": scale_of(instance), "prize": instance.min_prize or 0.0}
+    scale = {"late": instance.scale, "prize": instance.min_prize or 0.0}
     return [broken for broken in violations if broken.amount > AGREE * scale.get(broken.kind, 0.0)]
 
 

@@ -201,7 +201,7 @@ def training_by_processes(nodes: int, instances: int, n: int, reports: int) -> d
 def peak_memory_gib(nodes: int, instances: int, n: int) -> float:
     """Of a fresh process that makes two training steps."""
     code = (
-        "import torch, resource; from egam.machine import cores, keep_pages; keep_pages();"
+        "import torch, resource; from egam.machine import keep_pages; keep_pages();"
         f"from egam.bench.speed import training_speed; training_speed({nodes}, {instances}, {n}, 2, False);"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )

@@ -80,6 +80,7 @@ def load_list(source: Source) -> list[Any]:
 
 
 def _load(source: Source) -> Any:
+    """Any JSON, as strict as that."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         record: dict[str, Any] = {}

@@ -113,5 +113,5 @@ def need(name: str) -> None:
 
 def need_symmetric(name: str, instance: Instance) -> None:
     """Raise unless every way costs the same in both directions."""
-    if instance.matrix is not None and not (instance.matrix == instance.matrix.T).all():
+    if not instance.symmetric:
         raise BadInput(f"{name} needs a symmetric matrix, but some way costs something else than its way back")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from egam.instance import Instance
-from egam.judge import TIME_SLACK, scale_of
+from egam.judge import TIME_SLACK
 from egam.solution import Solution
 
 
@@ -21,7 +21,7 @@ def solve(instance: Instance, seconds: float, seed: int = 0) -> Solution:
     if window is None or not instance.kind.optional_stops:
         return Solution.of([order])
     route: list[int] = []
-    clock, place, slack = float(window[0, 0]), 0, TIME_SLACK / 2 * scale_of(instance)
+    clock, place, slack = float(window[0, 0]), 0, TIME_SLACK / 2 * instance.scale
     for node in order:
         begins = max(clock + instance.travel[place, node], window[node, 0])
         if begins <= window[node, 1] + slack:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from egam.instance import Instance
-from egam.judge import LOAD_SLACK, PRIZE_SLACK, TIME_SLACK, scale_of
+from egam.judge import LOAD_SLACK, PRIZE_SLACK, TIME_SLACK
 from egam.solution import Solution
 
 
@@ -96,7 +96,7 @@ def _in_time(instance: Instance, route: list[int], nodes: np.ndarray) -> np.ndar
     """[K, P] would the node and all after it still be served in time?"""
     assert instance.window is not None
     travel, start = instance.travel, instance.window[:, 0]
-    end = instance.window[:, 1] + TIME_SLACK / 2 * scale_of(instance)
+    end = instance.window[:, 1] + TIME_SLACK / 2 * instance.scale
     stops, size = [0, *route], len(route) + 1
     begins, latest = np.empty(size), np.full(size, np.inf)  # service at the stop before, and at the one after a place
     begins[0] = start[0]

@@ -1,6 +1,6 @@
 """Travel, windows and loads as whole numbers, for the solvers that know no others.
 
-Whole numbers stay what they are. Else one scaled unit (see `judge.scale_of`) becomes 200,000 N steps, or fewer where
+Whole numbers stay what they are. Else one scaled unit (see `Instance.scale`) becomes 200,000 N steps, or fewer where
 the solver's numbers would become too large, and windows close N / 2 steps later than given: rounding errors add up to
 at most N / 2 steps over a route, so no schedule that the judge accepts without its tolerance is lost, and any schedule
 accepted here is at most N steps, half of the judge's tolerance, late.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from egam.instance import Instance
-from egam.judge import LOAD_SLACK, TIME_SLACK, scale_of
+from egam.judge import LOAD_SLACK, TIME_SLACK
 
 LARGEST = 1e15  # a sum of steps; far from 2^63, and exact in float64
 LARGEST_AS_GIVEN = 1e6  # whole numbers up to here are taken as they are
@@ -40,10 +40,10 @@ def whole(instance: Instance, largest: float = LARGEST) -> Whole:
     values = travel if window is None else np.concatenate((travel.ravel(), window.ravel()))
     if (values == np.rint(values)).all() and np.abs(values).max() <= LARGEST_AS_GIVEN and horizon <= largest:
         return Whole(1.0, travel.astype(np.int64), None if window is None else window.astype(np.int64))
-    steps = min(2e5 * instance.size / (scale_of(instance) or 1.0), largest / (2 * horizon or 1.0))
+    steps = min(2e5 * instance.size / (instance.scale or 1.0), largest / (2 * horizon or 1.0))
     if window is not None:
         rounding = instance.size / 2
-        slack = max(0.0, min(rounding, TIME_SLACK * scale_of(instance) * steps - rounding))
+        slack = max(0.0, min(rounding, TIME_SLACK * instance.scale * steps - rounding))
         window = np.stack((np.rint(window[:, 0] * steps), np.rint(window[:, 1] * steps) + np.floor(slack)), axis=1)
         window = window.astype(np.int64)
     return Whole(steps, np.rint(travel * steps).astype(np.int64), window)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from egam.instance import Instance
-from egam.judge import LOAD_SLACK, PRIZE_SLACK, TIME_SLACK, scale_of
+from egam.judge import LOAD_SLACK, PRIZE_SLACK, TIME_SLACK
 from egam.solution import Solution
 
 
@@ -48,7 +48,7 @@ def _allowed(instance: Instance, route: list[int], left: np.ndarray, near: np.nd
     """[K] which of those left may come next."""
     allowed = np.ones(len(left), dtype=bool)
     if instance.window is not None:
-        allowed &= near <= instance.window[left, 1] + TIME_SLACK / 2 * scale_of(instance)
+        allowed &= near <= instance.window[left, 1] + TIME_SLACK / 2 * instance.scale
     if instance.demand is not None:
         load = instance.demand[route].sum() + instance.demand[left]
         if instance.capacity is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 
 from egam.instance import Instance
-from egam.judge import scale_of
 from egam.solution import Solution
 from egam.solvers import need
 from egam.solvers.integers import whole, whole_loads
@@ -32,7 +31,7 @@ def solve(instance: Instance, seconds: float, seed: int = 0) -> Solution:
     places = [model.add_location(0, 0) for _ in range(instance.size)]
     model.add_depot(places[0])
     model.add_vehicle_type(instance.size - 1 if instance.kind.many_routes else 1, capacity)
-    prize = int(DETOUR * (scale_of(instance) or 1.0) * numbers.steps) + 1 if optional else 0
+    prize = int(DETOUR * (instance.scale or 1.0) * numbers.steps) + 1 if optional else 0
     clients = [node for node in range(1, instance.size) if numbers.window is None or numbers.window[node, 1] >= 0]
     for node in clients:
         start, end = (0, 2**62) if numbers.window is None else (int(time) for time in numbers.window[node])
