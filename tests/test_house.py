@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "egam"
 FLOORS = [  # from the ground up; a module may import from its own floor and from those below
-    {"errors", "files", "machine", "methods", "metric"},
+    {"errors", "files", "machine", "methods", "metric", "npz"},
     {"instance", "solution"},
     {"judge", "schedule", "infeasible", "repair", "catalogue", "card", "solvers", "io", "plot"},
     {"result"},
@@ -24,7 +24,7 @@ FLOORS = [  # from the ground up; a module may import from its own floor and fro
     {"cli", "__main__"},
 ]
 LIGHT = [  # no torch
-    *("__init__", "errors", "files", "machine", "metric", "instance", "solution", "judge", "solvers", "io"),
+    *("__init__", "errors", "files", "machine", "metric", "npz", "instance", "solution", "judge", "solvers", "io"),
     *("plot", "methods", "schedule", "infeasible", "repair", "catalogue", "card", "result", "advice", "solve"),
 ]
 

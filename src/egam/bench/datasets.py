@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from egam.bench.npz import read_npz
 from egam.bench.public import public_set
 from egam.errors import BadInput
 from egam.files import write_atomically
 from egam.instance import Instance, kind_of
+from egam.npz import read_npz
 from egam.problems import get_problem
 from egam.problems.base import Arrays, Problem
 

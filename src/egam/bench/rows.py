@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from egam.bench.npz import read_npz
 from egam.errors import BadInput
 from egam.files import write_atomically
+from egam.npz import read_npz
 
 NEEDED = ("problem", "variant", "size", "count", "set")
 

@@ -6,7 +6,20 @@ Torch is imported inside the commands that need it, so that `egam --help` and ev
 from __future__ import annotations
 
 # Each registers its command with the app.
-from egam.cli import bench, convert, doctor, evaluate, generate, judge, serve, solve, train, weights
+from egam.cli import bench, convert, doctor, evaluate, generate, judge, lessons, serve, solve, train, weights
 from egam.cli.app import main
 
-__all__ = ["bench", "convert", "doctor", "evaluate", "generate", "judge", "main", "serve", "solve", "train", "weights"]
+__all__ = [
+    "bench",
+    "convert",
+    "doctor",
+    "evaluate",
+    "generate",
+    "judge",
+    "lessons",
+    "main",
+    "serve",
+    "solve",
+    "train",
+    "weights",
+]

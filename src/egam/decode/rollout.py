@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from egam.decode import draws
@@ -97,6 +97,27 @@ def roll_out(
         entropy=surprise.sum(-1) / decisions.sum(-1).clamp(min=1),
         seen=_stack(seen) if record else None,
     )
+
+
+@torch.no_grad()
+def follow(problem: Problem, batch: Any, sequences: Int[Tensor, "B S T1"]) -> tuple[Rollout, Bool[Tensor, "B S"]]:
+    """The rollouts that go where they are told, start first, recorded but without likelihoods; and which of them could:
+    those that were told to go where the problem does not allow it went elsewhere."""
+    state = problem.start(batch, sequences[..., 0])
+    taken, seen = [state.current], []
+    followed = torch.ones_like(state.done)
+    while not bool(state.done.all()):
+        allowed = problem.allowed(batch, state)
+        seen.append(View(state.current, state.first, problem.context(batch, state), allowed))
+        told = sequences[..., min(len(taken), sequences.shape[-1] - 1)]
+        may = allowed.gather(-1, told[..., None]).squeeze(-1)
+        followed = followed & (may | state.done)
+        action = torch.where(may & ~state.done, told, allowed.to(torch.uint8).argmax(-1))
+        state = problem.step(batch, state, action)
+        taken.append(action)
+    unknown = torch.full(followed.shape, math.nan, device=followed.device)
+    sequence, cost, penalty = torch.stack(taken, -1), problem.cost(batch, state), problem.penalty(batch, state)
+    return Rollout(sequence, cost, penalty, unknown, unknown[:, 0], _stack(seen)), followed
 
 
 def _stack(views: list[View]) -> View:

@@ -35,7 +35,7 @@ SOLVERS: dict[str, Classical] = {
     "hygese": Classical("hgs", "hygese", ("cvrp",), "pip install hygese"),
     "highs": Classical("highs", "highspy", ("tsp", "pctsp"), "pip install highspy"),
     "gurobi": Classical("gurobi", "gurobipy", ("tsp", "pctsp"), "pip install gurobipy"),
-    "pyvrp": Classical("vrp", "pyvrp", ("tsp", "atsp", "cvrp", "tsptw", "vrptw"), "pip install pyvrp"),
+    "pyvrp": Classical("vrp", "pyvrp", ("tsp", "atsp", "cvrp", "pctsp", "tsptw", "vrptw"), "pip install pyvrp"),
     "cp-sat": Classical("cpsat", "ortools", ("tsp", "atsp", "tsptw", "tspdl", "vrptw"), "pip install ortools"),
     "or-tools": Classical("routing", "ortools", tuple(KINDS), "pip install ortools"),
     "lkh": Classical("lkh", "LKHpy", ("tsp", "atsp", "cvrp", "tsptw", "tspdl"), "pip install LKHpy", program="LKH"),

@@ -50,6 +50,8 @@ class TrainConfig:
     standardize: bool = False  # divide an instance's advantages by their standard deviation
     imitate: float = 0.0  # weight of imitating the best of an instance's m·n solutions
     entropy: float = 0.0  # weight of the policy's entropy; falls with the learning rate
+    # imitation (imitation.py), instead of REINFORCE
+    lessons: str = ""  # a folder of `egam lessons`: learn from these solved instances
     # how long: a number of steps, or a wall-clock budget that the learning-rate schedule follows too
     steps: int = 0
     minutes: float = 0.0

@@ -173,7 +173,7 @@ def reinforce_step(
     starts = distinct_starts(problem, copies.travel.shape[1], keys)
 
     with autocast():
-        encoded = [network.encode(_part(features, part)) for part in parts]  # with gradients
+        encoded = [network.encode(features_part(features, part)) for part in parts]  # with gradients
         rollout = _sample(network, problem, copies, encoded, starts, keys)
     objective = rollout.cost + rollout.penalty
     advantage = baseline(Sampled(copies, starts, objective, m))
@@ -183,7 +183,7 @@ def reinforce_step(
 
     for number, part in enumerate(parts):
         with autocast():
-            likelihood = log_likelihood(network, network.prepare(encoded[number]), _rollout_part(rollout, part))
+            likelihood = log_likelihood(network, network.prepare(encoded[number]), rollout_part(rollout, part))
         share = (weight[part] * likelihood).sum()
         loss += float(share.detach()) * draw.world
         if pull is not None:
@@ -228,11 +228,11 @@ def _joined(encoded: list[Any]) -> Any:
     return type(first)(**joined)
 
 
-def _part(features: Features, part: slice) -> Features:
+def features_part(features: Features, part: slice) -> Features:
     return map_tensors(features, lambda tensor: tensor[part])
 
 
-def _rollout_part(rollout: Rollout, part: slice) -> Rollout:
+def rollout_part(rollout: Rollout, part: slice) -> Rollout:
     seen = rollout.seen
     assert seen is not None
     cut = map_tensors(rollout, lambda tensor: tensor[part])

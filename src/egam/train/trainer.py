@@ -1,9 +1,9 @@
 """A training run from first step to last: schedule, validation, checkpoints, signals, several processes.
 
-A step is `reinforce_step` (reinforce.py) and one Adam update. All randomness follows from (seed, step), so that a
-checkpoint needs weights, Adam's moments, the step number and what a baseline remembers, in one file that is replaced
-atomically: a run of a given number of steps that is killed and resumed equals one that was not, bit for bit. (With a
-wall-clock budget the learning rate follows the clock instead.)
+A step is `reinforce_step` (reinforce.py), or `imitation_step` where there are lessons, and one Adam update. All
+randomness follows from (seed, step), so that a checkpoint needs weights, Adam's moments, the step number and what a
+baseline remembers, in one file that is replaced atomically: a run of a given number of steps that is killed and resumed
+equals one that was not, bit for bit. (With a wall-clock budget the learning rate follows the clock instead.)
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ from egam.problems.base import Arrays, map_tensors
 from egam.train import processes
 from egam.train.baselines import make_baseline
 from egam.train.config import TrainConfig, changed, read_config
+from egam.train.imitation import draw_orders, imitation_step, variety
 from egam.train.invariance import Invariance
+from egam.train.lessons import read_lessons
 from egam.train.log import MetricsLog
 from egam.train.reinforce import Draw, Extras, StepReport, reinforce_step
 from egam.weights import load_model, load_state, read_tensors, save_model, write_atomically, write_tensors
@@ -74,6 +76,7 @@ class Trainer:
         self.averaged = copy.deepcopy(self.network) if config.ema else self.network  # what is validated and saved
         self.baseline = make_baseline(config, self.network, self.problem)
         self.invariance = Invariance(config.width, config.invariance).to(self.device) if config.invariance else None
+        self.lessons = read_lessons(Path(config.lessons), self.problem, config.sizes) if config.lessons else None
         if config.compile:
             self.network.encoder.compile()
         self.parameters = [*self.network.parameters(), *(self.invariance.parameters() if self.invariance else ())]
@@ -174,13 +177,23 @@ class Trainer:
         return self.seconds / (60 * self.config.minutes)
 
     def _one_step(self) -> tuple[StepReport, float]:
-        config = self.config
         self.network.train()
-        draw = Draw(config.seed, self.step, self.rank, self.world)
-        batch = self.problem.to_batch(draw.arrays(self.problem, config.batch, config.sizes))
-        batch = map_tensors(batch, lambda tensor: tensor.to(self.device))
         self.optimizer.zero_grad(set_to_none=True)
-        rate = config.lr_at(self.progress)
+        draw = Draw(self.config.seed, self.step, self.rank, self.world)
+        rate = self.config.lr_at(self.progress)
+        report = self._imitate(draw) if self.lessons else self._reinforce(draw, rate)
+        self._add_up_gradients()
+        norm = float(torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip_norm))
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        if math.isfinite(norm):
+            self.optimizer.step()
+            self._average()
+        return report, norm
+
+    def _reinforce(self, draw: Draw, rate: float) -> StepReport:
+        config = self.config
+        batch = self._on_device(draw.arrays(self.problem, config.batch, config.sizes))
         n = config.n or draw.size(config.sizes)
         extras = Extras(
             standardize=config.standardize,
@@ -189,7 +202,7 @@ class Trainer:
             turn=config.turn,
             invariance=self.invariance,
         )
-        report = reinforce_step(
+        return reinforce_step(
             self.network,
             self.problem,
             batch,
@@ -201,14 +214,28 @@ class Trainer:
             self._autocast,
             self.baseline.advantages,
         )
-        self._add_up_gradients()
-        norm = float(torch.nn.utils.clip_grad_norm_(self.parameters, config.clip_norm))
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        if math.isfinite(norm):
-            self.optimizer.step()
-            self._average()
-        return report, norm
+
+    def _imitate(self, draw: Draw) -> StepReport:
+        config, lessons = self.config, self.lessons
+        assert lessons is not None
+        size = self._size(draw)
+        rng = np.random.default_rng([config.seed, draw.step, 1])
+        arrays, routes = lessons.draw(rng, config.batch, size)
+        mine = slice(draw.rank, None, draw.world)
+        sequences = draw_orders(self.problem, routes, config.m, variety(self.problem, config.n or size), rng)
+        sequences = sequences.unflatten(0, (config.m, -1))[:, mine].flatten(0, 1)
+        batch = self._on_device({field: values[mine] for field, values in arrays.items()})
+        micro_batch = self._micro_batch(batch, sequences.shape[1])
+        return imitation_step(self.network, self.problem, batch, sequences, draw, micro_batch, self._autocast)
+
+    def _on_device(self, arrays: Arrays) -> Any:
+        return map_tensors(self.problem.to_batch(arrays), lambda tensor: tensor.to(self.device))
+
+    def _size(self, draw: Draw) -> int:
+        """Of the instances of a step."""
+        if self.lessons is None:
+            return draw.size(self.config.sizes)
+        return self.lessons.size(np.random.default_rng([draw.seed, draw.step]), self.config.sizes)
 
     @torch.no_grad()
     def _average(self) -> None:
@@ -237,7 +264,7 @@ class Trainer:
 
     def _check(self, report: StepReport, norm: float) -> None:
         """Stop a run that has gone wrong before it overwrites its last good checkpoint."""
-        size = Draw(self.config.seed, self.step - 1).size(self.config.sizes)
+        size = self._size(Draw(self.config.seed, self.step - 1))
         first = self.first.setdefault(str(size), report.objective)
         kept = (
             f"the last good checkpoint is kept in {self.folder}"
