@@ -29,9 +29,6 @@ def write_card(entry: Entry, parameters: int) -> None:
 
 
 def _parts(entry: Entry, parameters: int) -> list[str]:
-    trained = entry.trained
-    seen = f", {trained['instances']:,} random instances" if "instances" in trained else ""
-    minutes = f" in {trained['minutes']:.0f} minutes" if "minutes" in trained else ""
     shape = entry.config["shape"]
     return [
         f"---\nlicense: mit\nlibrary_name: egam\ntags: [routing, combinatorial-optimization, {entry.problem}]\n---",
@@ -39,7 +36,7 @@ def _parts(entry: Entry, parameters: int) -> list[str]:
         f"The network of [EGAM](https://arxiv.org/abs/2601.21281) for `{entry.problem}` "
         f"({KINDS[entry.problem].title}): {shape['encoder_layers']} encoder layers of width {shape['width']} "
         f"(feed-forward {shape['hidden']}, {shape['norm']} norm), {parameters:,} parameters, stored in half precision.",
-        f"Trained by reinforcement learning on {entry.trained_on}{seen}{minutes}; no solver's solutions were shown.",
+        _training(entry),
         f"```\negam solve FILE --weights {entry.name}\n```",
         _recipe(entry),
         _mask(entry),
@@ -49,20 +46,40 @@ def _parts(entry: Entry, parameters: int) -> list[str]:
     ]
 
 
-def _recipe(entry: Entry) -> str:
-    """One line for each stage, the first one first."""
+def _stages(entry: Entry) -> list[dict[str, Any]]:
+    """How the weights were trained, the first stage first."""
     stages: list[dict[str, Any]] = []
     stage: dict[str, Any] | None = entry.trained
     while stage:
         stages.insert(0, stage)
         stage = stage.get("after")
+    return stages
+
+
+def _training(entry: Entry) -> str:
+    shown = "no solver's solutions were shown"
+    if lessons := [stage["lessons"] for stage in _stages(entry) if "lessons" in stage]:
+        solvers = " and ".join(dict.fromkeys(each["solver"] for each in lessons))
+        imitation = f"imitation of {solvers} ({max(each['instances'] for each in lessons):,} solved instances)"
+        if "lessons" in entry.trained:  # nothing came after
+            return f"Trained on {entry.trained_on} by {imitation}."
+        shown = f"before that by {imitation}"
+    trained = entry.trained
+    seen = f", {trained['instances']:,} random instances" if "instances" in trained else ""
+    minutes = f" in {trained['minutes']:.0f} minutes" if "minutes" in trained else ""
+    return f"Trained by reinforcement learning on {entry.trained_on}{seen}{minutes}; {shown}."
+
+
+def _recipe(entry: Entry) -> str:
+    stages = _stages(entry)
     if not any("recipe" in stage for stage in stages):
         return ""
     lines = ["## Training", "", "| N | steps | instances | minutes | threads | recipe |", "|---|---|---|---|---|---|"]
     for stage in stages:
+        way = f"imitation of {stage['lessons']['solver']}, " if "lessons" in stage else ""
         lines.append(
             f"| {stage.get('size', '?')} | {stage.get('steps', 0):,} | {stage.get('instances', 0):,} "
-            f"| {stage.get('minutes', 0):.0f} | {stage.get('threads', '?')} | {stage.get('recipe', 'not noted')} |"
+            f"| {stage.get('minutes', 0):.0f} | {stage.get('threads', '?')} | {way}{stage.get('recipe', 'not noted')} |"
         )
     return "\n".join(lines)
 

@@ -133,7 +133,8 @@ def test_a_killed_and_resumed_run_equals_an_unbroken_one(lessons, tmp_path):
     Trainer.resumed(tmp_path / "broken", say=quiet).train()
     whole, broken = (read_tensors(tmp_path / name / "state.safetensors")[0] for name in ("whole", "broken"))
     assert all(torch.equal(whole[key], broken[key]) for key in whole)
-    assert "lessons" in json.loads((tmp_path / "whole" / "config.json").read_text())["trained"]["recipe"]
+    trained = json.loads((tmp_path / "whole" / "config.json").read_text())["trained"]
+    assert trained["lessons"] == {"solver": "held-karp", "instances": 24} and str(lessons) not in trained["recipe"]
 
 
 def test_lessons_come_back_as_they_were_made(lessons):

@@ -166,7 +166,7 @@ class TrainConfig:
         """What is not the default, for those who read about the weights later; without what only this run needs."""
         silent = {"problem", "variant", "size", "method", "steps", "minutes", "seed", "device", "validation_count"}
         silent |= {"report_every", "validate_every", "checkpoint_every", "width", "heads", "hidden", "mask"}
-        silent |= {"encoder_layers", "decoder_layers", "norm", "clip", "micro_batch", "compile"}
+        silent |= {"encoder_layers", "decoder_layers", "norm", "clip", "micro_batch", "compile", "lessons"}
         plain = TrainConfig()
         shown = {"lr": self.lr, "batch": self.batch, "m": self.m, "n": self.n}
         others = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in silent}

@@ -29,6 +29,11 @@ class Lessons:
 
     arrays: dict[int, Arrays]  # size -> fields, [B, ...]
     routes: dict[int, list[Routes]]  # size -> of each instance
+    solvers: set[str]
+
+    def about(self) -> dict[str, Any]:
+        """For those who read about the weights later."""
+        return {"solver": ", ".join(sorted(self.solvers)), "instances": sum(map(len, self.routes.values()))}
 
     def size(self, rng: np.random.Generator, sizes: tuple[int, int]) -> int:
         """One of the sizes there are within the given bounds."""
@@ -58,7 +63,7 @@ def write_lessons(path: Path, arrays: Arrays, routes: Sequence[Routes], about: d
 
 def read_lessons(folder: Path, problem: Problem, sizes: tuple[int, int]) -> Lessons:
     """The lessons of a folder that have one of the given sizes; there must be one, and all must fit the problem."""
-    lessons = Lessons({}, {})
+    lessons = Lessons({}, {}, set())
     for path in sorted(folder.glob("*.npz")):
         arrays, about = read_npz(path, ("problem", "variant", "size", "solver"))
         if (about["problem"], about["variant"]) != (problem.name, problem.variant):
@@ -71,6 +76,7 @@ def read_lessons(folder: Path, problem: Problem, sizes: tuple[int, int]) -> Less
         if sizes[0] <= about["size"] <= sizes[1]:
             visits = arrays.pop("visits")
             lessons.arrays[about["size"]] = arrays
+            lessons.solvers.add(str(about["solver"]))
             lessons.routes[about["size"]] = [_routes(row) for row in visits.tolist()]
     if not lessons.arrays:
         span = str(sizes[0]) if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}"

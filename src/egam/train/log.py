@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,16 @@ def _cell(value: float | None) -> str:
 def _line(row: dict[str, float]) -> str:
     text = (
         f"step {int(row['step'])}  {row['minutes']:.1f} min  cost {row['train_cost']:.4f}  loss {row['loss']:+.3f}  "
-        f"feasible {100 * row['feasible']:.1f} %  entropy {row['entropy']:.3f}  grad {row['grad_norm']:.2f}  "
+        f"feasible {100 * row['feasible']:.1f} %  {_entropy(row)}grad {row['grad_norm']:.2f}  "
         f"lr {row['lr']:.1e}  {row['instances_per_second']:.1f} inst/s"
     )
     if "validation_cost" in row:
         text += f"  | validation {row['validation_cost']:.4f}, feasible {100 * row['validation_feasible']:.1f} %"
     return text
+
+
+def _entropy(row: dict[str, float]) -> str:
+    return "" if math.isnan(row["entropy"]) else f"entropy {row['entropy']:.3f}  "  # imitation does not measure it
 
 
 def _tensorboard(folder: Path) -> Any:

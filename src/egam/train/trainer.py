@@ -346,6 +346,8 @@ class Trainer:
             "threads": torch.get_num_threads() * self.world,
             "recipe": self.config.recipe,
         }
+        if self.lessons:
+            trained["lessons"] = self.lessons.about()
         if self.after:
             trained["after"] = self.after
         save_model(self.folder, self.averaged, self.problem, trained)
