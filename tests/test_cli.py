@@ -266,3 +266,22 @@ def test_torchrun_trains_one_run_with_two_processes(tmp_path):
     rows = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
     assert [row.split(",")[0] for row in rows] == ["step", "1", "2", "3"]
     assert done.stdout.count("step 3 ") + done.stderr.count("step 3 ") == 1
+
+
+def test_lessons_and_who_learns_from_them(tmp_path, refuses):
+    ask = ("lessons", "tsp", "--size", "6-7", "--count", 3, "--solver", "held-karp", "--out", "les", "--json")
+    made = run(tmp_path, *ask)
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout) == {"folder": "les", "solver": "held-karp", "solved": {"6": 3, "7": 3}}
+    assert sorted(path.name for path in (tmp_path / "les").iterdir()) == ["6.npz", "7.npz"]
+    ask = ("train", "tsp", "--size", "6-7", "--steps", 2, "--out", "run", "--set", "lessons=les")
+    learned = run(tmp_path, *ask, *TINY)
+    assert learned.returncode == 0 and "entropy" not in learned.stdout, learned.stderr
+    ask = ("lessons", "tsp", "--out", "new")
+    assert "size 2 of tsp makes 2 nodes" in refuses(tmp_path, *ask, "--size", 2)
+    assert "unknown solver 'held'" in refuses(tmp_path, *ask, "--size", 6, "--solver", "held")
+    assert "hygese does not solve tsp" in refuses(tmp_path, *ask, "--size", 6, "--solver", "hygese")
+    assert "--seconds is 0" in refuses(tmp_path, *ask, "--size", 6, "--seconds", 0)
+    train = ("train", "tsp", "--size", 8, "--steps", 1, "--out", "other")
+    assert "les: holds no lessons of size 8" in refuses(tmp_path, *train, "--set", "lessons=les")
+    assert "nowhere: holds no lessons" in refuses(tmp_path, *train, "--set", "lessons=nowhere")

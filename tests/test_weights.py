@@ -140,6 +140,22 @@ def test_ship(run, tmp_path):
     assert "Only a test" not in (folder / "README.md").read_text()
 
 
+def test_cards_tell_whose_solutions_were_imitated(tmp_path):
+    problem, taught = get_problem("tsp"), {"size": "10-60", "lessons": {"solver": "fast-tsp", "instances": 2500}}
+    further = {"size": "20", "instances": 999, "minutes": 5, "recipe": "lr 1", "after": taught}
+    stages = {"taught": taught, "further": further}
+    cards = {}
+    for name, trained in stages.items():
+        (tmp_path / name).mkdir()
+        save_model(tmp_path / name, EGAM(problem.spec, SMALL), problem, trained)
+        cards[name] = (ship(tmp_path / name, name, folder=tmp_path / "out") / "README.md").read_text()
+    shown = "imitation of fast-tsp (2,500 solved instances)"
+    assert f"Trained on tsp with N = 10-60 by {shown}." in cards["taught"]
+    went_on = "Trained by reinforcement learning on tsp with N = 20, 999 random instances in 5 minutes"
+    assert f"{went_on}; before that by {shown}." in cards["further"]
+    assert "| imitation of fast-tsp, not noted |" in cards["further"] and "| lr 1 |" in cards["further"]
+
+
 # ---- damaged and foreign ----------------------------------------------------------------------------------------
 
 

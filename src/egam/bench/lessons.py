@@ -34,6 +34,7 @@ def make_lessons(
     """size -> number of instances that were solved; `count` are drawn of each size."""
     check(solver, problem.name)
     need(solver)
+    problem.generate(np.random.default_rng(0), 1, sizes[0])  # explains a size that cannot be
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
