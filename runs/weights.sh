@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # The weights that come with the package: training, shipping, cards. One problem after the other, each in stages; stopped at
 # any point and started again, it goes on where it was. Runs are kept in run-weights/.
-# WEIGHTS='vrptw pctsp' does only these. On one core: OMP_NUM_THREADS=1. A look at all steps: WEIGHTS_STEPS=2 WEIGHTS_SHIP=no
+# WEIGHTS='vrptw pctsp' does only these. On one core: OMP_NUM_THREADS=1. A look at all steps:
+# WEIGHTS_STEPS=2 WEIGHTS_LESSONS=2 WEIGHTS_SHIP=no
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="${PYTHON:-.venv/bin/python}"
 at="${WEIGHTS_OUT:-run-weights}"
-only="${WEIGHTS:-tsp atsp cvrp pctsp tsptw tspdl vrptw}"
+only="${WEIGHTS:-tsp tsp-small atsp cvrp pctsp tsptw tspdl vrptw}"
 small=(--set width=64 --set hidden=256) # half the paper's width: better for the same minutes, see docs/log.md
+
+lessons() { # PROBLEM SIZES COUNT SOLVER SECONDS: solved instances to imitate; what is there already stays
+    "$python" -m egam lessons "$1" --size "$2" --count "${WEIGHTS_LESSONS:-$3}" --solver "$4" --seconds "$5" \
+        --processes "${WEIGHTS_PROCESSES:-2}" --out "$at/lessons-$1" >/dev/null
+}
 
 stage() { # NAME STEPS PROBLEM --size ..: a new run, or the rest of one
     local run="$at/$1" steps="${WEIGHTS_STEPS:-$2}"
@@ -30,27 +36,51 @@ ship() { # PROBLEM RUN [--mask ..]
     echo "$sha" >"$at/$1.shipped"
 }
 
+taught() { # PROBLEM STEPS --set ..: imitation of the lessons of N = 10 to 60
+    stage "$1-taught" "$2" "$1" --size 10-60 "${small[@]}" --set lr=7e-4 --set lessons="$at/lessons-$1" "${@:3}"
+}
+
+further() { # PROBLEM STEPS --set ..: REINFORCE from there
+    stage "$1-further" "$2" "$1" --size 15-50 "${small[@]}" --set n=20 --init "$at/$1-taught" "${@:3}"
+}
+
 for problem in $only; do
     case $problem in
     tsp)
         stage tsp20 9000 tsp --size 20
         ship tsp tsp20
         ;;
+    tsp-small)
+        lessons tsp 10-15 500 fast-tsp 0.02
+        lessons tsp 21-60 500 fast-tsp 0.02 # 16 to 20: its dynamic programming takes ten times as long
+        taught tsp 2400 --set n=8
+        further tsp 600 --set lr=2e-4
+        ship tsp-small tsp-further
+        ;;
     atsp)
         stage atsp20 709 atsp --size 20
         ship atsp atsp20
         ;;
     cvrp)
-        stage cvrp20 4000 cvrp --size 20 "${small[@]}" --set lr=5e-4
-        ship cvrp cvrp20
+        lessons cvrp 10-30 150 pyvrp 0.05
+        lessons cvrp 31-60 120 pyvrp 0.12
+        taught cvrp 1500 --set n=8
+        further cvrp 600 --set lr=2e-4
+        ship cvrp cvrp-further
         ;;
     pctsp)
-        stage pctsp20 4000 pctsp --size 20 "${small[@]}" --set lr=5e-4 --set standardize=true --set entropy=0.05
-        ship pctsp pctsp20
+        lessons pctsp 10-30 150 pyvrp 0.05
+        lessons pctsp 31-60 120 pyvrp 0.12
+        taught pctsp 2000 --set n=2
+        further pctsp 600 --set lr=2e-4 --set standardize=true
+        ship pctsp pctsp-further
         ;;
     tsptw)
-        stage tsptw20 1237 tsptw --size 20
-        ship tsptw tsptw20 --mask lookahead
+        lessons tsptw 10-30 150 pyvrp 0.05
+        lessons tsptw 31-60 120 pyvrp 0.12
+        taught tsptw 2000 --set mask=lookahead --set clock=stop
+        further tsptw 900 --set mask=lookahead --set clock=stop --set lr=1.5e-4 --set standardize=true --set beta=2
+        ship tsptw tsptw-further
         ;;
     tspdl)
         stage tspdl20 2500 tspdl --size 20 "${small[@]}" --set lr=5e-4 --set mask=lookahead
@@ -62,7 +92,7 @@ for problem in $only; do
         ship vrptw vrptw50
         ;;
     *)
-        echo "WEIGHTS: '$problem' is none of tsp atsp cvrp pctsp tsptw tspdl vrptw" >&2
+        echo "WEIGHTS: '$problem' is none of tsp tsp-small atsp cvrp pctsp tsptw tspdl vrptw" >&2
         exit 2
         ;;
     esac

@@ -41,19 +41,19 @@ def _reversible(problem: Problem) -> bool:
 
 def orders(problem: Problem, routes: Routes, n: int, rng: np.random.Generator) -> list[list[int]]:
     """n node sequences, start first, that all build this solution: 0 between two routes and behind the last."""
-    turns = (rng.integers(2) + np.arange(n)) % 2 == 1 if _reversible(problem) else np.zeros(n, dtype=bool)
+    reversible = _reversible(problem)
+    turned = (rng.integers(2) + np.arange(n)) % 2 == 1 if reversible else np.zeros(n, dtype=bool)
     if problem.spec.context_first:
         tour = [0, *(node for route in routes for node in route)]
         starts = rng.permutation(len(tour))[np.arange(n) % len(tour)]
-        turned = [tour[::-1] if turn else tour for turn in turns]
-        return [[*way[start:], *way[:start]] for way, start in zip(turned, starts, strict=True)]
+        ways = [tour[::-1] if turn else tour for turn in turned]
+        return [[*way[start:], *way[:start]] for way, start in zip(ways, starts, strict=True)]
     sequences = []
-    for turn in turns:
-        sequence = [0]
+    for turn in turned:
+        sequence, backwards = [0], turn
         for number in rng.permutation(len(routes)) if KINDS[problem.name].many_routes else range(len(routes)):
-            route = list(routes[number])
-            sequence += [*(reversed(route) if turn else route), 0]
-            turn = bool(rng.integers(2)) if _reversible(problem) else False  # of the next route
+            sequence += [*(reversed(routes[number]) if backwards else routes[number]), 0]
+            backwards = reversible and bool(rng.integers(2))  # each route for itself
         sequences.append(sequence)
     return sequences
 
