@@ -40,8 +40,9 @@ taught() { # PROBLEM STEPS --set ..: imitation of the lessons of N = 10 to 60
     stage "$1-taught" "$2" "$1" --size 10-60 "${small[@]}" --set lr=7e-4 --set lessons="$at/lessons-$1" "${@:3}"
 }
 
-further() { # PROBLEM STEPS --set ..: REINFORCE from there
-    stage "$1-further" "$2" "$1" --size 15-50 "${small[@]}" --set n=20 --init "$at/$1-taught" "${@:3}"
+further() { # PROBLEM STEPS LR --set ..: REINFORCE from there; without entropy, samples soon are all the same
+    stage "$1-further" "$2" "$1" --size 15-50 "${small[@]}" --set n=20 --set lr="$3" --set standardize=true \
+        --set entropy=0.1 --init "$at/$1-taught" "${@:4}"
 }
 
 for problem in $only; do
@@ -54,7 +55,9 @@ for problem in $only; do
         lessons tsp 10-15 500 fast-tsp 0.02
         lessons tsp 21-60 500 fast-tsp 0.02 # 16 to 20: its dynamic programming takes ten times as long
         taught tsp 2400 --set n=8
-        further tsp 600 --set lr=2e-4
+        stage tsp-plain 600 tsp --size 15-50 "${small[@]}" --set lr=2e-4 --init "$at/tsp-taught"
+        stage tsp-further 350 tsp --size 15-50 "${small[@]}" --set lr=1.5e-4 --set standardize=true --set entropy=0.1 \
+            --init "$at/tsp-plain"
         ship tsp-small tsp-further
         ;;
     atsp)
@@ -65,21 +68,21 @@ for problem in $only; do
         lessons cvrp 10-30 150 pyvrp 0.05
         lessons cvrp 31-60 120 pyvrp 0.12
         taught cvrp 1500 --set n=8
-        further cvrp 600 --set lr=2e-4
+        further cvrp 300 1.5e-4
         ship cvrp cvrp-further
         ;;
     pctsp)
         lessons pctsp 10-30 150 pyvrp 0.05
         lessons pctsp 31-60 120 pyvrp 0.12
         taught pctsp 2000 --set n=2
-        further pctsp 600 --set lr=2e-4 --set standardize=true
+        further pctsp 400 1.5e-4
         ship pctsp pctsp-further
         ;;
     tsptw)
         lessons tsptw 10-30 150 pyvrp 0.05
         lessons tsptw 31-60 120 pyvrp 0.12
         taught tsptw 2000 --set mask=lookahead --set clock=stop
-        further tsptw 900 --set mask=lookahead --set clock=stop --set lr=1.5e-4 --set standardize=true --set beta=2
+        further tsptw 500 1e-4 --set mask=lookahead --set clock=stop --set beta=2
         ship tsptw tsptw-further
         ;;
     tspdl)
