@@ -69,14 +69,15 @@ for problem in $only; do
         lessons cvrp 31-60 120 pyvrp 0.12
         taught cvrp 1500 --set n=8
         further cvrp 300 1.5e-4
-        ship cvrp cvrp-further
+        stage cvrp-more 600 cvrp --size 15-50 "${small[@]}" --set lr=3e-4 --set standardize=true --set entropy=0.1 \
+            --init "$at/cvrp-further"
+        ship cvrp cvrp-more
         ;;
     pctsp)
         lessons pctsp 10-30 150 pyvrp 0.05
         lessons pctsp 31-60 120 pyvrp 0.12
         taught pctsp 2000 --set n=2
-        further pctsp 400 1.5e-4
-        ship pctsp pctsp-further
+        ship pctsp pctsp-taught # `further pctsp 400 1.5e-4` is better greedily and worse with samples: docs/log.md
         ;;
     tsptw)
         lessons tsptw 10-30 150 pyvrp 0.05
