@@ -9,7 +9,6 @@ So it is quick where instances are few; REINFORCE from there (`--init`) learns w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -21,7 +20,7 @@ from torch import Tensor
 
 from egam.decode.rollout import Network, follow, log_likelihood
 from egam.instance import KINDS
-from egam.problems.base import Problem, paper_cost
+from egam.problems.base import Problem
 from egam.train.lessons import Routes
 from egam.train.reinforce import Draw, StepReport, features_part, rollout_part, symmetric_copies
 
@@ -96,12 +95,4 @@ def imitation_step(
         share = -(weight[part] * torch.where(followed[part], likelihood, 0.0)).sum()
         loss += float(share.detach()) * draw.world
         share.backward()
-    objective = rollout.cost + rollout.penalty
-    return StepReport(
-        loss=loss,
-        objective=float(objective.mean()),
-        cost=float(paper_cost(problem, copies, rollout.cost).mean()),
-        penalty=float(rollout.penalty.mean()),
-        feasible=float((rollout.penalty == 0).float().mean()),
-        entropy=math.nan,
-    )
+    return StepReport.of(loss, problem, copies, rollout)

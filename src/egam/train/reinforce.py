@@ -64,7 +64,19 @@ class StepReport:
     cost: float  # mean, in the literature's units
     penalty: float
     feasible: float  # share of sampled solutions
-    entropy: float  # mean per decision, in nats
+    entropy: float  # mean per decision, in nats; NaN if it was not measured
+
+    @classmethod
+    def of(cls, loss: float, problem: Problem, copies: Any, rollout: Rollout) -> StepReport:
+        """Means over all rollouts."""
+        return cls(
+            loss=loss,
+            objective=float((rollout.cost + rollout.penalty).mean()),
+            cost=float(paper_cost(problem, copies, rollout.cost).mean()),
+            penalty=float(rollout.penalty.mean()),
+            feasible=float((rollout.penalty == 0).float().mean()),
+            entropy=float(rollout.entropy.mean()),
+        )
 
 
 def symmetric_copies(batch: Any, m: int, seed: int, instances: Tensor, turn: str = "all") -> Any:
@@ -190,14 +202,7 @@ def reinforce_step(
             share = share + (encoded[number].nodes * pull[part]).sum()
         share.backward()
         encoded[number] = None
-    return StepReport(
-        loss=loss,
-        objective=float(objective.mean()),
-        cost=float(paper_cost(problem, copies, rollout.cost).mean()),
-        penalty=float(rollout.penalty.mean()),
-        feasible=float((rollout.penalty == 0).float().mean()),
-        entropy=float(rollout.entropy.mean()),
-    )
+    return StepReport.of(loss, problem, copies, rollout)
 
 
 def _sample(
