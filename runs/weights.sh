@@ -2,7 +2,7 @@
 # The weights that come with the package: training, shipping, cards. One problem after the other, each in stages; stopped at
 # any point and started again, it goes on where it was. Runs are kept in run-weights/.
 # WEIGHTS='vrptw pctsp' does only these. On one core: OMP_NUM_THREADS=1. A look at all steps:
-# WEIGHTS_STEPS=2 WEIGHTS_LESSONS=2 WEIGHTS_SHIP=no
+# WEIGHTS_STEPS=2 WEIGHTS_LESSONS=8 WEIGHTS_SHIP=no
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="${PYTHON:-.venv/bin/python}"

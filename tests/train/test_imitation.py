@@ -162,3 +162,11 @@ def test_the_same_command_again_makes_nothing_new_and_another_one_is_refused(les
 def test_lessons_that_do_not_fit_are_refused(lessons, name, sizes, sentence):
     with pytest.raises(BadInput, match=sentence):
         read_lessons(lessons, get_problem(name), sizes)
+
+
+def test_a_size_of_which_nothing_can_be_solved_is_left_out(tmp_path):
+    problem, rule = get_problem("tsptw"), "earliest-deadline"  # of seed 0 it solves two of N = 5 and none of N = 6
+    assert make_lessons(problem, (5, 6), 2, rule, 1.0, 0, 1, tmp_path, "") == {5: 2, 6: 0}
+    assert list(read_lessons(tmp_path, problem, (5, 6)).arrays) == [5]
+    with pytest.raises(BadInput, match="earliest-deadline solved none of the instances"):
+        make_lessons(problem, (6, 6), 2, rule, 1.0, 0, 1, tmp_path, "")

@@ -52,6 +52,8 @@ def make_lessons(
         }
         path = out / f"{size}.npz"
         made[size] = _there(path, work) if path.exists() else _solve(path, problem, work, processes, command)
+    if not any(made.values()):
+        raise BadInput(f"{out}: {solver} solved none of the instances; draw more, or allow more seconds")
     return made
 
 
@@ -72,7 +74,7 @@ def _solve(path: Path, problem: Problem, work: dict[str, Any], processes: int, c
     )
     solved = np.array([row.feasible for row in found])
     if not solved.any():
-        raise BadInput(f"{path}: {work['solver']} solved none of the {len(found)} instances; allow more seconds")
+        return 0  # the journal stays, so that nobody tries again
     arrays = {field: values[solved] for field, values in dataset.arrays.items()}
     write_lessons(path, arrays, [row.routes for row in found if row.feasible], work | {"command": command})
     journal.unlink()
