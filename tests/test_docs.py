@@ -26,7 +26,8 @@ GUIDES = [
 PAGES = ["README.md", "docs/training.md", "docs/rivals.md", *GUIDES]
 LINKING = [*PAGES, "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 NOT_RUN = ("make ", "./scripts/setup.sh", "torchrun ")  # they need the internet, or several GPUs
-TINY = [f"--set={pair}" for pair in ("width=16", "heads=2", "hidden=32", "encoder_layers=1", "batch=2", "n=2")]
+SMALL = ("width=16", "heads=2", "hidden=32", "encoder_layers=1", "batch=2", "n=2", "validation_count=8")
+TINY = [f"--set={pair}" for pair in SMALL]
 GPU = "cuda"
 EXPECTED = re.compile(r"^(\s*)print\((.*)\)  # (.+)$", re.M)
 

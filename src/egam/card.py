@@ -40,6 +40,7 @@ def _parts(entry: Entry, parameters: int) -> list[str]:
         f"```\negam solve FILE --weights {entry.name}\n```",
         _recipe(entry),
         _mask(entry),
+        _temperature(entry),
         _figures(measured(entry.folder)),
         "Other sizes and kinds of instances are solved as well, and worse the further they are from these.",
         str(entry.config.get("remarks", "")),
@@ -91,6 +92,18 @@ def _mask(entry: Entry) -> str:
         return ""
     other = "" if learned == entry.mask else f", and `{learned}` in training"
     return f"Mask of next nodes: `{entry.mask}`{other} (see docs/model.md, Masks and costs)."
+
+
+def _temperature(entry: Entry) -> str:
+    """A sentence where samples are not those of the policy as it was trained."""
+    found = entry.config.get("temperature", {})
+    if all(value == 1 for value in found.values()):
+        return ""
+    values = ", ".join(f"{value:g} at N = {size}" for size, value in found.items())
+    return (
+        f"Samples are drawn at a temperature of {values} (between and beyond by interpolation), the best of those "
+        "that `python -m egam.bench.temperature` tried on instances of its own; `8x20@1` samples the policy as trained."
+    )
 
 
 def _figures(found: dict[str, Any]) -> str:

@@ -25,6 +25,7 @@ from egam.errors import BadInput
 from egam.files import write_atomically
 from egam.nn import NETWORKS, Model
 from egam.nn.egam import Shape
+from egam.nn.temperature import Temperature
 from egam.problems import get_problem
 from egam.problems.base import Problem
 
@@ -72,6 +73,8 @@ def load_entry(entry: Entry) -> tuple[Model, Problem, dict[str, Any]]:
     shape = _shape(entry.folder / "config.json", config)
     network = NETWORKS[config["network"]](problem.spec, shape)
     load_state(network, tensors, str(path))
+    if "temperature" in config:
+        network.temperature = Temperature.read(config["temperature"], str(entry.folder / "config.json"))
     return network.eval(), problem, config
 
 

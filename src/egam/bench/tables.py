@@ -51,7 +51,10 @@ def title_of(row: dict[str, str]) -> str:
 
 
 def form_of(form: str) -> str:
-    """`sample:1280` -> 1280 samples, `8x20` -> 8 × 20 samples, `1s` -> 1 s."""
+    """`sample:1280` -> 1280 samples, `8x20` -> 8 × 20 samples, `8x20@2` -> the same at T = 2, `1s` -> 1 s."""
+    form, at, heat = form.partition("@")
+    if at:
+        return f"{form_of(form)} at T = {heat}"
     if form in FORMS:
         return FORMS[form]
     if form.startswith("sample:"):

@@ -26,7 +26,9 @@ def evaluate(
     count: Annotated[int | None, typer.Option(help="Instances; 1000, or all of --data, if not given.")] = None,
     decode: Annotated[
         list[str] | None,
-        typer.Option(help="greedy, sample:N, 8xN, 8xgreedy, starts or 8xstarts; repeatable. Greedy if not given."),
+        typer.Option(
+            help="greedy, sample:N, 8xN, 8xgreedy, starts, 8xstarts; 8xN@T: temperature T. Repeatable; greedy if none."
+        ),
     ] = None,
     references: Annotated[Path | None, typer.Option(help="From python -m egam.bench.references, for gaps.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of sampled solutions.")] = 0,

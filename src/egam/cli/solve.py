@@ -39,7 +39,9 @@ def solve(
     format: Format = "",
     method: Annotated[str, typer.Option(help="egam, or a classical solver (see egam doctor).")] = "egam",
     samples: Annotated[int | None, typer.Option(help="Sampled solutions; 0: one greedy one; else by size.")] = None,
-    decode: Annotated[str, typer.Option(help="Just this: greedy, 8xgreedy, sample:N, 8xN, starts, 8xstarts.")] = "",
+    decode: Annotated[
+        str, typer.Option(help="Just this: greedy, 8xgreedy, sample:N, 8xN, starts, 8xstarts; 8xN@T: temperature T.")
+    ] = "",
     time_limit: Annotated[float | None, typer.Option(help="Seconds to search, per instance.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is random.")] = 0,
     weights: Annotated[str, typer.Option(help="A name (see egam weights) or a folder; else the nearest.")] = "",

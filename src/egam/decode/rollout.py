@@ -44,11 +44,13 @@ def log_softmax(logits: Tensor) -> Tensor:
     return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
 
 
-def choose(logits: Float[Tensor, "B S N"], uniform: Float[Tensor, "B S"] | None) -> Int[Tensor, "B S"]:
+def choose(
+    logits: Float[Tensor, "B S N"], uniform: Float[Tensor, "B S"] | None, temperature: float = 1.0
+) -> Int[Tensor, "B S"]:
     """The most likely node, or a sampled one by inverting the cumulative distribution."""
     if uniform is None:
         return logits.argmax(-1)
-    cumulative = logits.softmax(-1).cumsum(-1)
+    cumulative = (logits / temperature).softmax(-1).cumsum(-1)
     return (cumulative <= uniform[..., None] * cumulative[..., -1:]).sum(-1)
 
 
@@ -62,9 +64,10 @@ def roll_out(
     keys: Int[Tensor, "B S"] | None = None,
     record: bool = False,
     measure: bool = True,
+    temperature: float = 1.0,
 ) -> Rollout:
-    """Greedy rollouts, or sampled ones where `keys` are given (see draws.py). If log-likelihood and entropy are not to
-    be measured, they are NaN."""
+    """Greedy rollouts, or sampled ones where `keys` are given (see draws.py). Log-likelihood and entropy are those of
+    the network, whatever the temperature of the samples; if they are not to be measured, they are NaN."""
     state = problem.start(batch, starts)
     sequence, seen = [state.current], []
     likelihood = torch.full(starts.shape, 0.0 if measure else math.nan, device=starts.device)
@@ -76,7 +79,7 @@ def roll_out(
         open_ends = allowed.sum(-1) > 1  # [B, S] is there a choice?
         if bool(open_ends.any()):
             logits = network.step(prepared, view)
-            action = choose(logits, None if keys is None else draws.uniforms(keys, number))
+            action = choose(logits, None if keys is None else draws.uniforms(keys, number), temperature)
             if measure:
                 log_p = log_softmax(logits)
                 likelihood += log_p.gather(-1, action[..., None]).squeeze(-1)

@@ -82,10 +82,13 @@ class Search:
             raise BadInput(f"decoding from all starts: {self.problem.name} begins at node 0")
         chosen = list(range(decoding.copies)) if copies is None else list(copies)
         found = [Found([], []) for _ in range(self.count)]
+        heat = decoding.heat(self.network, self.nodes)
         for part in self._parts(chosen):
             self._prepare(part)
             for starts, keys in self._rollouts(part, decoding, first):
-                rolled = roll_out(self.network, self.problem, part.batch, part.prepared, starts, keys, measure=False)
+                rolled = roll_out(
+                    self.rolling, self.problem, part.batch, part.prepared, starts, keys, measure=False, temperature=heat
+                )
                 score = rolled.cost.double() + INFEASIBLE * rolled.penalty.double()
                 score, at = score.topk(min(KEEP, score.shape[1]), largest=False)
                 best = rolled.sequence.gather(1, at[..., None].expand(-1, -1, rolled.sequence.shape[-1]))

@@ -3,12 +3,14 @@
     greedy      one rollout (from node 0)            sample:n    n sampled rollouts
     8xn         8 symmetric copies × n samples       8xgreedy    8 symmetric copies, greedy
     starts      greedy from every node (TSP)         8xstarts    the same on 8 copies
+Samples are drawn at the temperature that the weights ask for (nn/temperature.py), or at a given one: `8x20@1.5`.
 Any number of instances goes through in batches that keep within a memory limit. Draws belong to the instance
 (draws.py), so that the size of a batch changes an answer only through float rounding.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,6 +31,7 @@ from egam.problems.symmetry import eightfold
 CACHE_BYTES = 64 << 20  # of edge embeddings per batch on a CPU: larger batches only wait for memory
 INFEASIBLE = 1e6  # a feasible solution beats every infeasible one; among those the smaller penalty wins
 FORMS = "greedy, sample:N, 8xN, 8xgreedy, starts or 8xstarts"
+HEATED = "with N of 1 or more, and sampled ones at a temperature T above 0 as sample:N@T or 8xN@T"
 
 
 @dataclass(frozen=True)
@@ -36,22 +39,31 @@ class Decoding:
     copies: int = 1  # 1 or 8 symmetric copies
     samples: int = 0  # sampled rollouts per copy; 0: greedy
     all_starts: bool = False
+    temperature: float | None = None  # of samples; None: what the weights ask for
 
     @classmethod
     def parse(cls, text: str) -> Decoding:
-        copies, rest = (8, text[2:]) if text.startswith("8x") else (1, text)
+        form, at, heat = text.partition("@")
+        copies, rest = (8, form[2:]) if form.startswith("8x") else (1, form)
+        temperature = _positive(heat) if at else None
+        if at and (temperature is None or rest in ("greedy", "starts")):
+            raise BadInput(f"decoding '{text}' is unknown; accepted: {FORMS}, {HEATED}")
         if rest == "greedy":
             return cls(copies)
         if rest == "starts":
             return cls(copies, all_starts=True)
         number = rest.removeprefix("sample:") if copies == 1 else rest
         if (number == rest and copies == 1) or not number.isdigit() or int(number) < 1:
-            raise BadInput(f"decoding '{text}' is unknown; accepted: {FORMS}, with N of 1 or more")
-        return cls(copies, samples=int(number))
+            raise BadInput(f"decoding '{text}' is unknown; accepted: {FORMS}, {HEATED}")
+        return cls(copies, samples=int(number), temperature=temperature)
 
     def rollouts(self, nodes: int) -> int:
         """Per copy."""
         return nodes if self.all_starts else max(self.samples, 1)
+
+    def heat(self, network: Model, nodes: int) -> float:
+        """The temperature of its samples."""
+        return network.temperature.at(nodes) if self.temperature is None else self.temperature
 
 
 @dataclass
@@ -108,13 +120,14 @@ def decode(
 
 @torch.inference_mode()
 def _best(
-    network: Network, problem: Problem, batch: Any, decoding: Decoding, seed: int, numbers: Tensor
+    network: Model, problem: Problem, batch: Any, decoding: Decoding, seed: int, numbers: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Best sequence [B, T], its cost [B] in scaled units and whether it is feasible [B]."""
     instances, nodes = batch.travel.shape[:2]
     copies = eightfold(batch) if decoding.copies == 8 else batch
     rollouts = decoding.rollouts(nodes)
-    prepared = network.prepare(network.encode(problem.features(copies)))
+    rolling: Network = network
+    prepared = rolling.prepare(rolling.encode(problem.features(copies)))
     starts = torch.zeros(instances * decoding.copies, rollouts, dtype=torch.long, device=numbers.device)
     if decoding.all_starts:
         starts = starts + torch.arange(nodes, device=numbers.device)
@@ -124,7 +137,8 @@ def _best(
         keys = every.view(instances, decoding.copies, rollouts).transpose(0, 1).flatten(0, 1)
         if problem.spec.context_first:  # sampled tours of a TSP also sample where they start
             starts = (draws.uniforms(keys, 1 << 20) * nodes).long().clamp(max=nodes - 1)
-    result = roll_out(network, problem, copies, prepared, starts, keys, measure=False)
+    heat = decoding.heat(network, nodes)
+    result = roll_out(rolling, problem, copies, prepared, starts, keys, measure=False, temperature=heat)
 
     def per_instance(values: Tensor) -> Tensor:
         """[copies·B, S, ...] -> [B, copies·S, ...]"""
@@ -146,6 +160,14 @@ def batch_within(memory_gib: float, nodes: int, decoding: Decoding, width: int) 
     rows = 3.0 * decoding.rollouts(nodes) * nodes * width
     per_instance = 4 * decoding.copies * (edges + rows)
     return max(1, int(memory_gib * 2**30 / per_instance))
+
+
+def _positive(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 < number < math.inf else None
 
 
 def _nodes(arrays: Arrays) -> int:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from egam.nn.decoder import Decoder, Prepared, View
 from egam.nn.encoder import Encoded, Encoder
+from egam.nn.temperature import Temperature
 from egam.problems.base import Features, Spec
 
 
@@ -41,6 +42,7 @@ class EGAM(nn.Module):
     def __init__(self, spec: Spec, shape: Shape = PAPER):
         super().__init__()
         self.spec, self.shape, self.name = spec, shape, "egam"
+        self.temperature = Temperature()
         self.encoder = Encoder(spec, shape.width, shape.heads, shape.hidden, shape.encoder_layers, shape.norm)
         self.decoder = Decoder(spec, shape.width, shape.heads, shape.hidden, shape.decoder_layers, shape.clip)
 

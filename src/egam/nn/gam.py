@@ -27,6 +27,7 @@ from egam.nn.egam import Shape
 from egam.nn.encoder import FeedForward
 from egam.nn.norm import Norm
 from egam.nn.products import mixture, scores
+from egam.nn.temperature import Temperature
 from egam.problems.base import Features, Spec
 
 KOOL = Shape(encoder_layers=3, norm="batch")
@@ -212,6 +213,7 @@ class GAM(nn.Module):
         if shape.decoder_layers != 1:
             raise BadInput(f"decoder_layers is {shape.decoder_layers}; {name} has one glimpse, so that 1 is accepted")
         self.spec, self.shape, self.name = spec, shape, name
+        self.temperature = Temperature()
         self.encoder = NodeEncoder(spec, shape, attention)
         self.decoder = NodeDecoder(spec, shape, graph_context, own_keys, output_bias)
 

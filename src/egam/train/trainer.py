@@ -45,6 +45,7 @@ VALIDATION_SEED = 4321
 MICRO_CHUNKS = 8  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
 GLIMPSE_BYTES = 128 << 20  # attention weights of a micro-batch's decisions, in networks without edges
 DIVERGED = 2.0  # times the cost of the first step of that size
+UNSETTLED = 100  # steps in which costs may still be anything
 
 
 def edge_micro_batch(nodes: int, directed: bool) -> int:
@@ -276,7 +277,7 @@ class Trainer:
                 f"step {self.step}: loss {report.loss:g}, gradient norm {norm:g}: training has become NaN or infinite; "
                 f"{kept}. Try a smaller lr"
             )
-        if self.step > 100 and report.objective > DIVERGED * first:
+        if self.step > UNSETTLED and report.objective > DIVERGED * first:
             raise EgamError(
                 f"step {self.step}: objective {report.objective:.4g} is over {DIVERGED:g} times the first one of "
                 f"N = {size}, {first:.4g}: training diverges; {kept}. Try a smaller lr"

@@ -1,0 +1,82 @@
+"""At which temperature shipped weights are best sampled, found on instances that no test set has.
+
+    python -m egam.bench.temperature NAME..        try 8x20 at all temperatures, write the best ones to config.json
+
+An instance's excess at a temperature is what its solution costs above the best one found at any of them, a whole cost
+if it is infeasible there; instances that no temperature solves do not count. The best temperature of a size has the
+smallest mean excess.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+import numpy as np
+
+from egam import catalogue
+from egam.bench.datasets import seeded
+from egam.decode.strategies import Decoding, decode
+from egam.errors import EgamError
+from egam.files import write_atomically
+from egam.machine import keep_pages
+from egam.nn import Model
+from egam.nn.temperature import Temperature
+from egam.problems.base import Problem
+from egam.weights import load_entry
+
+TRIED = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
+SIZES = {20: 128, 50: 48}  # N -> instances
+SEED = 90  # test sets have others
+
+
+def excess(costs: np.ndarray, feasible: np.ndarray) -> np.ndarray:
+    """Mean excess in % of each temperature; both are [temperatures, instances]."""
+    solved = feasible.any(0)
+    best = np.where(feasible, costs, np.inf)[:, solved].min(0)
+    unit = np.where(best > 0, best, max(float(best.mean()), 1.0))  # a cost of 0 has no percent
+    above = np.where(feasible[:, solved], (costs[:, solved] - best) / unit, 1.0)
+    return np.asarray(100 * above.mean(1)) if solved.any() else np.zeros(len(costs))
+
+
+def best_at(network: Model, problem: Problem, size: int, count: int) -> tuple[float, np.ndarray]:
+    """The temperature to take, and the mean excess of each."""
+    arrays = seeded(problem, size, count, SEED).arrays
+    found = [decode(network, problem, arrays, Decoding(8, 20, temperature=each)) for each in TRIED]
+    means = excess(np.stack([each.cost for each in found]), np.stack([each.feasible for each in found]))
+    nearest_to_1 = np.argsort(np.abs(np.log(TRIED)), kind="stable")  # where several are as good
+    return TRIED[min(nearest_to_1, key=lambda k: round(float(means[k]), 6))], means
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser("python -m egam.bench.temperature", description=str(__doc__).split("\n")[0])
+    parser.add_argument("names", nargs="+", help="of shipped weights")
+    chosen = parser.parse_args(arguments)
+    keep_pages()
+    print("| weights | N | instances | " + " | ".join(f"T = {each:g}" for each in TRIED) + " |")
+    print("|---|---|---|" + "---|" * len(TRIED))
+    try:
+        for name in chosen.names:
+            entry = catalogue.find(name)
+            network, problem, config = load_entry(entry)
+            points = []
+            for size, count in SIZES.items():
+                best, means = best_at(network, problem, size, count)
+                shown = [
+                    f"**{mean:.2f}**" if each == best else f"{mean:.2f}"
+                    for each, mean in zip(TRIED, means, strict=True)
+                ]
+                print(f"| `{name}` | {size} | {count} | " + " | ".join(shown) + " |", flush=True)
+                points.append((size, best))
+            text = json.dumps({**config, "temperature": Temperature(tuple(points)).table()}, indent=2) + "\n"
+            path = entry.folder / "config.json"
+            write_atomically(path, lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type] # noqa: B023
+    except EgamError as error:
+        print(f"egam: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
