@@ -32,6 +32,7 @@ ship() { # PROBLEM RUN [--mask ..]
     sha=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["sha256"])' "$at/$2/config.json")
     [ "$(cat "$at/$1.shipped" 2>/dev/null)" = "$sha" ] && return 0
     "$python" scripts/ship.py "$at/$2" "$1" "${@:3}"
+    "$python" -m egam.bench.temperature "$1"
     "$python" -m egam.bench.card "$1"
     echo "$sha" >"$at/$1.shipped"
 }

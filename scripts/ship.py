@@ -3,7 +3,8 @@
     python scripts/ship.py RUN NAME [--remarks TEXT] [--mask lookahead]
 
 They go to src/egam/pretrained/NAME in half precision, with a card that ends with the remarks. --mask is what to solve
-with if it is not what was trained with. `python -m egam.bench.card NAME` measures them; then commit that folder.
+with if it is not what was trained with. `python -m egam.bench.temperature NAME` finds how to sample them and
+`python -m egam.bench.card NAME` measures them; then commit that folder.
 """
 
 import argparse
