@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from egam.catalogue import Entry
-from egam.files import write_atomically
+from egam.files import write_text
 from egam.instance import KINDS
 
 MEASURED = "measured.json"
@@ -25,7 +25,7 @@ def measured(folder: Path) -> dict[str, Any]:
 
 def write_card(entry: Entry, parameters: int) -> None:
     text = "\n\n".join(part for part in _parts(entry, parameters) if part) + "\n"
-    write_atomically(entry.folder / "README.md", lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type]
+    write_text(entry.folder / "README.md", text)
 
 
 def _parts(entry: Entry, parameters: int) -> list[str]:

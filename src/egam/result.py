@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from egam.files import write_atomically
+from egam.files import write_text
 from egam.instance import Instance
 from egam.judge import Verdict, Violation
 from egam.schedule import schedule_rows, times
@@ -105,7 +105,7 @@ class Result:
         """Write it: .sol, .tour and .geojson hold the routes, .json holds everything."""
         if format == "json" or (format is None and Path(path).suffix.lower() == ".json"):
             text = self.to_json() + "\n"
-            write_atomically(Path(path), lambda temporary: _fill(temporary, text))
+            write_text(Path(path), text)
             return
         from egam.io import write_solution
 
@@ -181,7 +181,3 @@ def number(value: float) -> str:
     if float(value).is_integer():
         return str(int(value))
     return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.1f}"
-
-
-def _fill(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

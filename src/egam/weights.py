@@ -22,7 +22,7 @@ from egam import catalogue
 from egam.card import MEASURED, write_card
 from egam.catalogue import FORMAT, Entry
 from egam.errors import BadInput
-from egam.files import write_atomically
+from egam.files import write_atomically, write_text
 from egam.nn import NETWORKS, Model
 from egam.nn.egam import Shape
 from egam.nn.temperature import Temperature
@@ -123,7 +123,7 @@ def _write(folder: Path, tensors: dict[str, Tensor], dtype: str, about: dict[str
     write_tensors(weights, tensors, {"format": "pt"})
     hashed = {"sha256": hashlib.sha256(weights.read_bytes()).hexdigest()}
     text = json.dumps({"format": FORMAT, "dtype": dtype, **hashed, **about}, indent=2) + "\n"
-    write_atomically(folder / "config.json", lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type]
+    write_text(folder / "config.json", text)
 
 
 def _check_numbers(path: Path, tensors: dict[str, Tensor], dtype: str) -> None:

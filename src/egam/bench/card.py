@@ -22,10 +22,11 @@ from egam import catalogue
 from egam.bench import rows
 from egam.bench.datasets import Dataset, public, read_references, seeded
 from egam.bench.evaluate import evaluate
+from egam.bench.program import program
 from egam.card import MEASURED, measured, write_card
 from egam.decode.strategies import Decoding, decode
-from egam.errors import BadInput, EgamError
-from egam.files import write_atomically
+from egam.errors import BadInput
+from egam.files import write_text
 from egam.machine import cores, keep_pages, processor
 from egam.nn import Model
 from egam.problems.base import Problem
@@ -135,7 +136,8 @@ def machine() -> str:
     return f"{torch.get_num_threads()} of {cores()} cores ({processor()}), PyTorch {torch.__version__}"
 
 
-def main(arguments: list[str] | None = None) -> int:
+@program
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m egam.bench.card", description="what shipped weights reach")
     parser.add_argument("names", nargs="*", help="of shipped weights; none: print the table of all")
     parser.add_argument("--all", action="store_true", dest="everything", help="8x20 on as many instances as greedy")
@@ -143,20 +145,13 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if not chosen.names:
         print(table())
-        return 0
     keep_pages()
-    try:
-        for name in chosen.names:
-            entry = catalogue.find(name)
-            command = f"python -m egam.bench.card {name}" + (" --all" if chosen.everything else "")
-            found = measure(entry, chosen.references, command, chosen.everything)
-            text = json.dumps(found, indent=1) + "\n"
-            write_atomically(entry.folder / MEASURED, lambda path: path.write_text(text) and None)  # type: ignore[arg-type] # noqa: B023
-            write_card(entry, sum(parameter.numel() for parameter in load_entry(entry)[0].parameters()))
-    except EgamError as error:
-        print(f"egam: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+    for name in chosen.names:
+        entry = catalogue.find(name)
+        command = f"python -m egam.bench.card {name}" + (" --all" if chosen.everything else "")
+        found = measure(entry, chosen.references, command, chosen.everything)
+        write_text(entry.folder / MEASURED, json.dumps(found, indent=1) + "\n")
+        write_card(entry, sum(parameter.numel() for parameter in load_entry(entry)[0].parameters()))
 
 
 if __name__ == "__main__":

@@ -23,10 +23,11 @@ from torch import Tensor
 
 from egam.bench.datasets import Dataset, public, seeded
 from egam.bench.evaluate import Evaluation, evaluate
+from egam.bench.program import program
 from egam.decode import draws
 from egam.decode.rollout import roll_out
 from egam.decode.strategies import Decoding
-from egam.errors import BadInput, EgamError, NotInstalled
+from egam.errors import BadInput, NotInstalled
 from egam.nn.decoder import View
 from egam.problems.base import Problem, paper_cost
 from egam.weights import load_model
@@ -169,28 +170,24 @@ def plot(rows: list[Learned], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def main() -> int:
+@program
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--references", type=Path, required=True)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--out", type=Path, required=True)
     chosen = parser.parse_args()
-    try:
-        rows = []
-        for folder in chosen.runs:
-            print(f"measuring {folder}", file=sys.stderr, flush=True)
-            rows.append(measure(folder, chosen.references, chosen.count))
-        chosen.out.mkdir(parents=True, exist_ok=True)
-        for folder, row in zip(chosen.runs, rows, strict=True):
-            shutil.copyfile(folder / "metrics.csv", chosen.out / f"{row.name}.csv")
-        (chosen.out / "table.md").write_text(table(rows))
-        plot(rows, chosen.out / "curves.png")
-    except EgamError as error:
-        print(f"egam: {error}", file=sys.stderr)
-        return error.exit_code
+    rows = []
+    for folder in chosen.runs:
+        print(f"measuring {folder}", file=sys.stderr, flush=True)
+        rows.append(measure(folder, chosen.references, chosen.count))
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    for folder, row in zip(chosen.runs, rows, strict=True):
+        shutil.copyfile(folder / "metrics.csv", chosen.out / f"{row.name}.csv")
+    (chosen.out / "table.md").write_text(table(rows))
+    plot(rows, chosen.out / "curves.png")
     print((chosen.out / "table.md").read_text())
-    return 0
 
 
 if __name__ == "__main__":

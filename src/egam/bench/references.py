@@ -19,7 +19,8 @@ import numpy as np
 
 from egam.bench import rows
 from egam.bench.classical import solve_all
-from egam.errors import BadInput, EgamError
+from egam.bench.program import program
+from egam.errors import BadInput
 from egam.instance import Instance, kind_of
 from egam.solvers import REFERENCE, SOLVERS, check, need
 
@@ -45,7 +46,8 @@ def version(solver: str) -> str:
         return "unknown"
 
 
-def main(arguments: list[str] | None = None) -> int:
+@program
+def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser("python -m egam.bench.references", description="reference costs of a test set")
     parser.add_argument("--problem", required=True)
@@ -58,14 +60,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=2, help="instances solved at the same time")
     parser.add_argument("--out", type=Path, required=True, help="the .npz to write")
     chosen = parser.parse_args(arguments)
-    try:
-        return _run(chosen, shlex.join(["python", "-m", "egam.bench.references", *arguments]))
-    except EgamError as error:
-        print(f"egam: {error}", file=sys.stderr)
-        return error.exit_code
+    _run(chosen, shlex.join(["python", "-m", "egam.bench.references", *arguments]))
 
 
-def _run(chosen: argparse.Namespace, command: str) -> int:
+def _run(chosen: argparse.Namespace, command: str) -> None:
     kind_of(chosen.problem)
     for option in ("count", "workers"):
         if getattr(chosen, option) < 1:
@@ -98,7 +96,6 @@ def _run(chosen: argparse.Namespace, command: str) -> int:
         f"{chosen.out}: mean cost {mean} over {len(costs)} feasible of {len(found)} ({origin} set), "
         f"{sum(row.proven for row in found)} proven, {np.mean([row.seconds for row in found]):.3f} s each"
     )
-    return 0
 
 
 if __name__ == "__main__":

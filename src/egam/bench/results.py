@@ -16,7 +16,7 @@ from egam.bench import rows, sets
 from egam.bench.datasets import Dataset
 from egam.bench.summary import summarise
 from egam.errors import BadInput
-from egam.files import write_atomically
+from egam.files import write_text
 from egam.instance import KINDS
 
 COLUMNS = (
@@ -38,7 +38,7 @@ def write_results(folder: Path, references: Path) -> list[dict[str, str]]:
     writer.writeheader()
     writer.writerows(found)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "results.csv", lambda temporary: temporary.write_text(text.getvalue()) and None)  # type: ignore[arg-type]
+    write_text(folder / "results.csv", text.getvalue())
     return found
 
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from egam import catalogue
 from egam.bench.datasets import seeded
+from egam.bench.program import program
 from egam.decode.strategies import Decoding, decode
-from egam.errors import EgamError
-from egam.files import write_atomically
+from egam.files import write_text
 from egam.machine import keep_pages
 from egam.nn import Model
 from egam.nn.temperature import Temperature
@@ -49,33 +49,25 @@ def best_at(network: Model, problem: Problem, size: int, count: int) -> tuple[fl
     return TRIED[min(nearest_to_1, key=lambda k: round(float(means[k]), 6))], means
 
 
-def main(arguments: list[str] | None = None) -> int:
+@program
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m egam.bench.temperature", description=str(__doc__).split("\n")[0])
     parser.add_argument("names", nargs="+", help="of shipped weights")
     chosen = parser.parse_args(arguments)
     keep_pages()
     print("| weights | N | instances | " + " | ".join(f"T = {each:g}" for each in TRIED) + " |")
     print("|---|---|---|" + "---|" * len(TRIED))
-    try:
-        for name in chosen.names:
-            entry = catalogue.find(name)
-            network, problem, config = load_entry(entry)
-            points = []
-            for size, count in SIZES.items():
-                best, means = best_at(network, problem, size, count)
-                shown = [
-                    f"**{mean:.2f}**" if each == best else f"{mean:.2f}"
-                    for each, mean in zip(TRIED, means, strict=True)
-                ]
-                print(f"| `{name}` | {size} | {count} | " + " | ".join(shown) + " |", flush=True)
-                points.append((size, best))
-            text = json.dumps({**config, "temperature": Temperature(tuple(points)).table()}, indent=2) + "\n"
-            path = entry.folder / "config.json"
-            write_atomically(path, lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type] # noqa: B023
-    except EgamError as error:
-        print(f"egam: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+    for name in chosen.names:
+        entry = catalogue.find(name)
+        network, problem, config = load_entry(entry)
+        points = []
+        for size, count in SIZES.items():
+            best, means = best_at(network, problem, size, count)
+            shown = [f"**{mean:.2f}**" if t == best else f"{mean:.2f}" for t, mean in zip(TRIED, means, strict=True)]
+            print(f"| `{name}` | {size} | {count} | " + " | ".join(shown) + " |", flush=True)
+            points.append((size, best))
+        asked = {**config, "temperature": Temperature(tuple(points)).table()}
+        write_text(entry.folder / "config.json", json.dumps(asked, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def table(
     from egam.bench.results import read_results
     from egam.bench.tables import table as make
     from egam.bench.training_table import training_table
-    from egam.files import write_atomically
+    from egam.files import write_text
 
     if name == "training":
         found = [training_table(results / "training")]
@@ -92,7 +92,7 @@ def table(
     if out is None:
         print(text, end="")
     else:
-        write_atomically(out, lambda temporary: temporary.write_text(text) and None)  # type: ignore[arg-type]
+        write_text(out, text)
 
 
 @bench.command()

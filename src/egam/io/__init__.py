@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from egam.errors import BadInput, nearest
-from egam.files import write_atomically
+from egam.files import write_text
 from egam.instance import Instance, kind_of
 from egam.io import csv, geojson, json, osrm, sol, solomon, square, tour, tsplib
 from egam.io.draft import Options
@@ -260,8 +260,4 @@ def _put(path: str | Path, text: str) -> None:
     if str(path) == "-":
         sys.stdout.write(text)
         return
-    write_atomically(Path(path), lambda temporary: _fill(temporary, text))
-
-
-def _fill(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+    write_text(Path(path), text)

@@ -25,6 +25,7 @@ from torch import Tensor, distributed
 
 from egam.decode.strategies import Decoding, decode
 from egam.errors import BadInput, EgamError
+from egam.files import write_text
 from egam.methods import get_method
 from egam.nn import NETWORKS
 from egam.nn.egam import EGAM, Shape
@@ -39,7 +40,7 @@ from egam.train.invariance import Invariance
 from egam.train.lessons import read_lessons
 from egam.train.log import MetricsLog
 from egam.train.reinforce import Draw, Extras, StepReport, reinforce_step
-from egam.weights import load_model, load_state, read_tensors, save_model, write_atomically, write_tensors
+from egam.weights import load_model, load_state, read_tensors, save_model, write_tensors
 
 VALIDATION_SEED = 4321
 MICRO_CHUNKS = 8  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
@@ -320,7 +321,7 @@ class Trainer:
 
     def _write_config(self) -> None:
         text = self.config.to_toml()
-        write_atomically(self.folder / "config.toml", lambda path: path.write_text(text) and None)  # type: ignore[arg-type]
+        write_text(self.folder / "config.toml", text)
 
     # ---- checkpoints --------------------------------------------------------------------------------------------
 
