@@ -18,3 +18,7 @@ for folder in "$results"/*/; do
     name=$(basename "$folder")
     [ "$name" = training ] || "$python" -m egam bench figure tradeoff --results "$results" --set "$name" --out "$pictures/gap-$name.png" || [ "$?" = 2 ]
 done
+four=(--method EGAM_greedy --method Sym-NCO_greedy --method POMO_greedy --method lkh_0.1s)
+if [ -e "$results/tsptw20-medium/lkh_0.1s.npz" ]; then # the first instance that has a feasible tour
+    "$python" -m egam bench figure solutions --results "$results" --set tsptw20-medium --instance 1 "${four[@]}" --out "$pictures/solutions-tsptw20.png"
+fi
