@@ -59,7 +59,9 @@ for problem in $only; do
         stage tsp-plain 600 tsp --size 15-50 "${small[@]}" --set lr=2e-4 --init "$at/tsp-taught"
         stage tsp-further 350 tsp --size 15-50 "${small[@]}" --set lr=1.5e-4 --set standardize=true --set entropy=0.1 \
             --init "$at/tsp-plain"
-        ship tsp-small tsp-further
+        stage tsp-again 900 tsp --size 15-50 "${small[@]}" --set lr=4e-4 --set standardize=true --set entropy=0.1 \
+            --init "$at/tsp-further"
+        ship tsp-small tsp-again
         ;;
     atsp)
         stage atsp20 709 atsp --size 20
@@ -72,7 +74,9 @@ for problem in $only; do
         further cvrp 300 1.5e-4
         stage cvrp-more 600 cvrp --size 15-50 "${small[@]}" --set lr=3e-4 --set standardize=true --set entropy=0.1 \
             --init "$at/cvrp-further"
-        ship cvrp cvrp-more
+        stage cvrp-again 1200 cvrp --size 15-50 "${small[@]}" --set lr=4e-4 --set standardize=true --set entropy=0.1 \
+            --init "$at/cvrp-more"
+        ship cvrp cvrp-again
         ;;
     pctsp)
         lessons pctsp 10-30 150 pyvrp 0.05
@@ -89,7 +93,9 @@ for problem in $only; do
         ;;
     tspdl)
         stage tspdl20 2500 tspdl --size 20 "${small[@]}" --set lr=5e-4 --set mask=lookahead
-        ship tspdl tspdl20
+        stage tspdl50 2000 tspdl --size 15-50 "${small[@]}" --set lr=5e-4 --set mask=lookahead --set standardize=true \
+            --set entropy=0.1 --init "$at/tspdl20"
+        ship tspdl tspdl50
         ;;
     vrptw)
         stage vrptw20 3600 vrptw --size 20 "${small[@]}" --set lr=5e-4
