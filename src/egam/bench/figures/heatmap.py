@@ -20,7 +20,7 @@ def heatmap(results: Results, problem: str) -> Figure:
         raise BadInput(f"no greedy results of weights that were trained on one size of {problem}")
     tables = {title: excess(pairs) for title, pairs in found.items()}
     largest = max((float(np.nanmax(table)) for _, table in tables.values() if np.isfinite(table).any()), default=0.0)
-    figure = paper(3.6 * len(tables) + 0.6, 3.4)
+    figure = paper(3.6 * len(tables) + 0.6, 3.9)
     axes = figure.subplots(1, len(tables), squeeze=False)[0]
     for axis, (title, (sizes, table)) in zip(axes, tables.items(), strict=True):
         picture = axis.imshow(np.ma.masked_invalid(table), cmap="Blues", vmin=0, vmax=max(largest, 1e-9))
