@@ -59,9 +59,7 @@ for problem in $only; do
         stage tsp-plain 600 tsp --size 15-50 "${small[@]}" --set lr=2e-4 --init "$at/tsp-taught"
         stage tsp-further 350 tsp --size 15-50 "${small[@]}" --set lr=1.5e-4 --set standardize=true --set entropy=0.1 \
             --init "$at/tsp-plain"
-        stage tsp-again 900 tsp --size 15-50 "${small[@]}" --set lr=4e-4 --set standardize=true --set entropy=0.1 \
-            --init "$at/tsp-further"
-        ship tsp-small tsp-again
+        ship tsp-small tsp-further
         ;;
     atsp)
         stage atsp20 709 atsp --size 20
