@@ -17,14 +17,8 @@ validation="${APPENDIX_VALIDATION:-200}" # instances
 train() { # NAME STEPS METHOD --size ..: a new run, or the rest of one; 20 samples of each instance
     local folder="$out/$1" steps="${APPENDIX_STEPS:-$2}" samples=(--set n=20)
     [ "$3" = symnco ] && samples=(--set m=2 --set n=10)
-    if grep -qs "\"steps\": $steps," "$folder/config.json"; then
-        echo "$folder: finished"
-    elif [ -e "$folder/config.toml" ]; then
-        "$python" -m egam train --resume "$folder"
-    else
-        "$python" -m egam train vrptw --method "$3" --steps "$steps" --config cpu "${samples[@]}" --set batch=16 \
-            --set validate_every=20 --set validation_count="$validation" "${@:4}" --out "$folder"
-    fi
+    "$python" -m egam train vrptw --method "$3" --steps "$steps" --config cpu "${samples[@]}" --set batch=16 \
+        --set validate_every=20 --set validation_count="$validation" "${@:4}" --out "$folder" --or-resume
     mkdir -p "$results/training/$1"
     cp "$folder/metrics.csv" "$folder/config.toml" "$results/training/$1/"
 }

@@ -19,13 +19,7 @@ kool=(--set n=20 --set epoch=450 --set held_out=2000) # 20 challenges of the rol
 train() { # PROBLEM METHOD [--set ..]: the rest of a run, or all of it
     local folder="$out/${1}20-$2" steps="${RIVALS_STEPS:-9000}"
     [ "$1" = tsptw ] && steps="${RIVALS_STEPS:-7500}"
-    if grep -qs "\"steps\": $steps," "$folder/config.json"; then
-        echo "$folder: finished"
-    elif [ -e "$folder/config.toml" ]; then
-        "$python" -m egam train --resume "$folder" --steps "$steps"
-    else
-        "$python" -m egam train "$1" --method "$2" --steps "$steps" "${shared[@]}" "${@:3}" --out "$folder"
-    fi
+    "$python" -m egam train "$1" --method "$2" --steps "$steps" "${shared[@]}" "${@:3}" --out "$folder" --or-resume
 }
 
 measure() { # PROBLEM METHOD DECODING..

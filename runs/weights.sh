@@ -16,14 +16,7 @@ lessons() { # PROBLEM SIZES COUNT SOLVER SECONDS: solved instances to imitate; w
 }
 
 stage() { # NAME STEPS PROBLEM --size ..: a new run, or the rest of one
-    local run="$at/$1" steps="${WEIGHTS_STEPS:-$2}"
-    if grep -qs "\"steps\": $steps," "$run/config.json"; then
-        echo "$run: finished"
-    elif [ -e "$run/config.toml" ]; then
-        "$python" -m egam train --resume "$run"
-    else
-        "$python" -m egam train "${@:3}" --steps "$steps" --out "$run"
-    fi
+    "$python" -m egam train "${@:3}" --steps "${WEIGHTS_STEPS:-$2}" --out "$at/$1" --or-resume
 }
 
 ship() { # PROBLEM RUN [--mask ..]

@@ -152,6 +152,7 @@ def test_unknown_names_and_sizes(tmp_path):
         (["tsp", "--config", "gpu"], "presets: cpu, paper"),
         (["tsp", "--steps", 2, "--minutes", 1], "--minutes and --steps"),
         (["tsp", "--resume", "missing"], "PROBLEM cannot be given with --resume"),
+        (["--or-resume", "--resume", "missing"], "--or-resume cannot be given with --resume"),
     ],
 )
 def test_train_refuses(tmp_path, refuses, arguments, found):
@@ -248,6 +249,20 @@ def test_a_terminated_run_goes_on(tmp_path):
     done = run(tmp_path, "train", "--resume", "run", "--steps", reached + 2, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["steps"] == last_step(tmp_path) == reached + 2
+
+
+def test_the_same_command_begins_goes_on_and_has_finished(tmp_path):
+    command = ["train", "tsp", "--size", 5, "--steps", 6, "--out", "run", "--or-resume", *TINY]
+    begun = run(tmp_path, *command[:4], "--steps", 3, *command[6:])
+    assert begun.returncode == 0 and last_step(tmp_path) == 3, begun.stderr
+    sentence = fails(tmp_path, 2, *command)
+    assert "run: holds a run with steps = 3, and 6 is asked for" in sentence
+    lengthened = run(tmp_path, "train", "--resume", "run", "--steps", 6)
+    assert lengthened.returncode == 0, lengthened.stderr
+    rows = (tmp_path / "run" / "metrics.csv").read_text()
+    done = run(tmp_path, *command, "--json")  # nothing is left to do
+    assert done.returncode == 0 and json.loads(done.stdout)["steps"] == 6, done.stderr
+    assert (tmp_path / "run" / "metrics.csv").read_text() == rows
 
 
 def last_step(folder):

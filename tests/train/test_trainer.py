@@ -97,6 +97,9 @@ def test_weights_of_a_run_load_and_start_another(tmp_path):
         changed(TINY, {"size": "12"}, ""), tmp_path / "second", init=str(tmp_path / "first"), say=quiet
     )
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), second.network.parameters(), strict=True))
+    again = Trainer.resumed(tmp_path / "second", say=quiet)  # killed before its first step
+    assert again.step == 0
+    assert all(torch.equal(a, b) for a, b in zip(network.parameters(), again.network.parameters(), strict=True))
 
 
 def test_weights_tell_all_stages_of_their_training(tmp_path):

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,6 +35,7 @@ def train(
     out: Annotated[Path | None, typer.Option(help="The run's new folder [run-<problem><size>].")] = None,
     init: Annotated[str, typer.Option(help="Start from the weights of this folder.")] = "",
     resume: Annotated[Path | None, typer.Option(help="Continue the run of this folder.")] = None,
+    or_resume: Annotated[bool, typer.Option("--or-resume", help="Continue if --out holds this very run.")] = False,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "",
     processes: Annotated[int, typer.Option(min=1, help="Share every batch among so many; on a CPU one per core.")] = 1,
     seed: Annotated[int | None, typer.Option(min=0, max=LARGEST_SEED)] = None,
@@ -58,6 +60,7 @@ def train(
             "--set": settings,
         }
         barred |= {"--init": init, "--out": out, "--config": config if config != "cpu" else ""}
+        barred |= {"--or-resume": or_resume or None}
         if named := [name for name, value in barred.items() if value not in ("", None, [])]:
             raise BadInput(f"{named[0]} cannot be given with --resume, which continues the run as it was begun")
         if not (resume / "config.toml").exists():
@@ -72,9 +75,12 @@ def train(
         kind_of(begun.problem)
         kind = "" if begun.method == "egam" else f"-{begun.method}"
         folder = out or Path(f"run-{begun.problem}{begun.size}{kind}")
+        there = or_resume and (folder / "config.toml").exists()
+        if there:
+            _same_run(read_config(folder / "config.toml"), begun, folder)
 
         def start(trainer: type[Trainer]) -> Trainer:
-            return trainer.fresh(begun, folder, init, say)
+            return trainer.resumed(folder, say=say) if there else trainer.fresh(begun, folder, init, say)
 
     from egam.train.processes import Others
 
@@ -94,6 +100,17 @@ def _duration(minutes: float | None, steps: int | None) -> dict[str, Any]:
     if minutes is not None:
         return {"minutes": minutes, "steps": 0}
     return {"steps": steps, "minutes": 0.0} if steps is not None else {}
+
+
+def _same_run(before: TrainConfig, now: TrainConfig, folder: Path) -> None:
+    """For --or-resume: a run is continued with the settings it was begun with, or not at all."""
+    differing = [key for key, value in asdict(before).items() if value != getattr(now, key)]
+    if differing:
+        key = differing[0]
+        raise BadInput(
+            f"{folder}: holds a run with {key} = {getattr(before, key)!r}, and {getattr(now, key)!r} is asked for; "
+            "--or-resume accepts the same settings, another --out any"
+        )
 
 
 def _with_other_duration(settings: list[str]) -> list[str]:

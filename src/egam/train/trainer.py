@@ -28,6 +28,7 @@ from egam.errors import BadInput, EgamError
 from egam.files import write_text
 from egam.methods import get_method
 from egam.nn import NETWORKS
+from egam.nn.directed import directed_state
 from egam.nn.egam import EGAM, Shape
 from egam.nn.encoder import chunk_size
 from egam.problems import get_problem
@@ -109,8 +110,11 @@ class Trainer:
             if (other.name, other.shape) != (trainer.network.name, trainer.network.shape):
                 ours = f"{trainer.network.name} {trainer.network.shape}"
                 raise BadInput(f"{init}: has {other.name} {other.shape}; this run's network is {ours}")
-            load_state(trainer.network, other.state_dict(), init)
-            load_state(trainer.averaged, other.state_dict(), init)
+            state = other.state_dict()
+            if isinstance(other, EGAM) and trainer.problem.spec.directed and not other.spec.directed:
+                state = directed_state(other, trainer.problem.spec)
+            load_state(trainer.network, state, init)
+            load_state(trainer.averaged, state, init)
             trainer.baseline = make_baseline(config, trainer.network, trainer.problem)
         if not first:
             return trainer
@@ -119,6 +123,8 @@ class Trainer:
         except OSError as error:
             raise BadInput(f"{folder}: cannot be created: {error.strerror}") from None
         trainer._write_config()
+        if init:
+            trainer.save()  # a run that is killed early must not go on from random weights
         return trainer
 
     @classmethod

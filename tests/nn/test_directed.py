@@ -1,0 +1,65 @@
+"""An undirected network's weights in a directed one: the same answers where directions do not differ."""
+
+import numpy as np
+import pytest
+import torch
+
+from egam.decode.strategies import Decoding, decode
+from egam.errors import BadInput
+from egam.nn.directed import directed_state
+from egam.nn.egam import EGAM, Shape
+from egam.problems import get_problem
+from egam.problems.base import Features
+from egam.train.config import TrainConfig
+from egam.train.trainer import Trainer
+
+SMALL = Shape(width=32, heads=4, hidden=64, encoder_layers=2)
+
+
+def two_networks() -> tuple[EGAM, EGAM]:
+    torch.manual_seed(3)
+    undirected = EGAM(get_problem("tsp").spec, SMALL).double().eval()
+    directed = EGAM(get_problem("atsp").spec, SMALL).double().eval()
+    directed.load_state_dict(directed_state(undirected, directed.spec))
+    return undirected, directed
+
+
+@pytest.mark.parametrize("textbook", [True, False])
+def test_symmetric_costs_give_the_same_embeddings(textbook):
+    undirected, directed = two_networks()
+    coords = torch.rand(3, 9, 2, dtype=torch.float64)
+    travel = torch.cdist(coords, coords)[..., None]
+    nothing = torch.rand(3, 9, 2, dtype=torch.float64)  # features that the undirected network does not have
+    ours = directed.encode(Features(torch.cat([coords, nothing], -1), None, travel.expand(-1, -1, -1, 2)), textbook)
+    theirs = undirected.encode(Features(coords, None, travel), textbook)
+    assert (ours.nodes - theirs.nodes).abs().max() < 1e-9
+    assert (ours.edges - theirs.edges).abs().max() < 1e-9
+
+
+def test_symmetric_instances_get_the_same_tours():
+    undirected, directed = (network.float() for network in two_networks())
+    coords = np.random.default_rng(5).random((8, 12, 2))
+    matrix = np.linalg.norm(coords[:, :, None] - coords[:, None], axis=-1)
+    given = {"coords": coords, "matrix": matrix}
+    ours = decode(directed, get_problem("atsp"), given, Decoding(), generated=False)
+    theirs = decode(undirected, get_problem("tsp"), given, Decoding(), generated=False)
+    assert np.abs(ours.cost - theirs.cost).max() < 1e-4
+
+
+def test_other_features_are_refused():
+    cvrp = EGAM(get_problem("cvrp").spec, SMALL)
+    with pytest.raises(BadInput, match="undirected problem that has other features"):
+        directed_state(cvrp, get_problem("atsp").spec)
+
+
+def test_a_directed_run_starts_from_undirected_weights(tmp_path):
+    shape = {"width": 16, "heads": 2, "hidden": 32, "encoder_layers": 1, "steps": 1, "validation_count": 4, "batch": 2}
+    settings = {**shape, "size": "6", "n": 3}
+    before = Trainer.fresh(TrainConfig(problem="tsp", **settings), tmp_path / "tsp", say=lambda text: None)
+    before.train()
+    after = Trainer.fresh(
+        TrainConfig(problem="atsp", **settings), tmp_path / "atsp", init=str(tmp_path / "tsp"), say=lambda text: None
+    )
+    assert torch.equal(after.network.decoder.out_key, before.network.decoder.out_key)
+    assert torch.equal(after.network.encoder.layers[0].start.weight, torch.eye(16))
+    assert after.train() == 0
