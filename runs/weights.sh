@@ -86,7 +86,9 @@ for problem in $only; do
         stage tspdl20 2500 tspdl --size 20 "${small[@]}" --set lr=5e-4 --set mask=lookahead
         stage tspdl50 2000 tspdl --size 15-50 "${small[@]}" --set lr=5e-4 --set mask=lookahead --set standardize=true \
             --set entropy=0.1 --init "$at/tspdl20"
-        ship tspdl tspdl50
+        stage tspdl-again 3200 tspdl --size 15-50 "${small[@]}" --set lr=5e-4 --set mask=lookahead --set standardize=true \
+            --set entropy=0.1 --init "$at/tspdl50"
+        ship tspdl tspdl-again
         ;;
     vrptw)
         stage vrptw20 3600 vrptw --size 20 "${small[@]}" --set lr=5e-4
