@@ -119,6 +119,8 @@ def read(path: Path) -> Dataset:
 
 def read_references(path: Path, dataset: Dataset) -> np.ndarray:
     """[B] reference costs in raw units, NaN where the reference is infeasible; refuses those of another set."""
+    if path.suffix == ".npy":
+        return _published_costs(path, dataset)
     arrays, about = read_npz(path, ("problem", "variant", "size", "count", "set"))
     if "cost" not in arrays or arrays["cost"].ndim != 1:
         raise BadInput(f"{path}: holds no cost per instance; a file of `python -m egam.bench.references` is expected")
@@ -134,6 +136,21 @@ def read_references(path: Path, dataset: Dataset) -> np.ndarray:
             f"{path}: {len(costs)} reference costs, of a set drawn with that count; use --count {len(costs)}"
         )
     return costs[: dataset.count]
+
+
+def _published_costs(path: Path, dataset: Dataset) -> np.ndarray:
+    """Costs of a public set as others publish them: one number per instance, in the literature's units, in the set's
+    order. That they are of this set is for the user to know."""
+    if dataset.origin != "public":
+        raise BadInput(f"{path}: a bare list of costs is accepted for public sets; this is {dataset}")
+    try:
+        costs = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise BadInput(f"{path}: not a readable .npy file: {error}") from None
+    if costs.ndim != 1 or costs.dtype.kind not in "fiu" or len(costs) < dataset.count:
+        shape = " x ".join(map(str, costs.shape))
+        raise BadInput(f"{path}: holds {shape} of {costs.dtype}; a number for each of {dataset.count} is expected")
+    return costs[: dataset.count].astype(np.float64) * get_problem(dataset.problem, dataset.variant).unit
 
 
 def _named(problem: str, variant: str, size: int, origin: str) -> str:

@@ -30,7 +30,7 @@ def evaluate(
             help="greedy, sample:N, 8xN, 8xgreedy, starts, 8xstarts; 8xN@T: temperature T. Repeatable; greedy if none."
         ),
     ] = None,
-    references: Annotated[Path | None, typer.Option(help="From python -m egam.bench.references, for gaps.")] = None,
+    references: Annotated[Path | None, typer.Option(help="For gaps: of egam.bench.references, or .npy.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of sampled solutions.")] = 0,
     memory: Annotated[float, typer.Option(help="GiB that decoding may use.")] = 4.0,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
