@@ -22,7 +22,7 @@ reference tspdl20-medium --size 20 --problem tspdl --variant medium --solver hel
 reference vrptw20 --size 20 --problem vrptw --solver cp-sat --seconds 60
 
 reference tsp50 --size 50 --problem tsp --solver highs --seconds 60
-reference atsp50-road --size 50 --problem atsp --variant road --solver cp-sat --seconds 120
+reference atsp50-road --size 50 --problem atsp --variant road --solver lkh --seconds 0.3
 reference cvrp50 --size 50 --problem cvrp --solver hygese --seconds 1
 reference pctsp50 --size 50 --problem pctsp --solver highs --seconds 60 # about 4 s each, 999 of 1,000 proven
 reference tsptw50-medium --size 50 --problem tsptw --variant medium --solver lkh --seconds 1

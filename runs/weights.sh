@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 python="${PYTHON:-.venv/bin/python}"
 at="${WEIGHTS_OUT:-run-weights}"
-only="${WEIGHTS:-tsp tsp-small atsp cvrp pctsp tsptw tspdl vrptw}"
+only="${WEIGHTS:-tsp tsp-small atsp cvrp pctsp tsptw tspdl vrptw}" # atsp goes on from tsp-small's run
 small=(--set width=64 --set hidden=256) # half the paper's width: better for the same minutes, see docs/log.md
 
 lessons() { # PROBLEM SIZES COUNT SOLVER SECONDS: solved instances to imitate; what is there already stays
@@ -55,8 +55,10 @@ for problem in $only; do
         ship tsp-small tsp-further
         ;;
     atsp)
-        stage atsp20 709 atsp --size 20
-        ship atsp atsp20
+        # a directed network that begins as tsp-small's
+        stage atsp-further 2200 atsp --size 15-50 "${small[@]}" --set lr=4e-4 --set standardize=true --set entropy=0.1 \
+            --init "$at/tsp-further"
+        ship atsp atsp-further
         ;;
     cvrp)
         lessons cvrp 10-30 150 pyvrp 0.05
