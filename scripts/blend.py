@@ -2,8 +2,8 @@
 
     python scripts/blend.py BEFORE AFTER SHARE OUT
 
-OUT gets (1 - SHARE) of BEFORE and SHARE of AFTER, and AFTER's description with the share in its recipe; `scripts/ship.py`
-takes it like a run. Both must be of one network, one of them trained from the other.
+OUT gets (1 - SHARE) of BEFORE and SHARE of AFTER, and AFTER's description with the share in its recipe; ship.py takes it
+like a run. Both must be of one network, one of them trained from the other.
 """
 
 import sys
