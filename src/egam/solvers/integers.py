@@ -17,6 +17,7 @@ from egam.judge import LOAD_SLACK, TIME_SLACK
 
 LARGEST = 1e15  # a sum of steps; far from 2^63, and exact in float64
 LARGEST_AS_GIVEN = 1e6  # whole numbers up to here are taken as they are
+COARSE = 4e4  # steps per node for PyVRP with loads: its price of an overload ends at 100,000 steps, above any detour
 
 
 @dataclass(frozen=True)

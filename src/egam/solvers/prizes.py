@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from egam.instance import Instance
-from egam.solvers.integers import whole, whole_loads
+from egam.solvers.integers import COARSE, whole, whole_loads
 
-COARSE = 4e4  # steps per node: PyVRP's price of an overload of 1 ends at 100,000 steps, which must exceed any detour
 WORTH_ANY_WAY = 2.5  # of the longest way: who has such a penalty is never left out
 PRICED = 0.5  # share of the time
 ROUND = 4e-4  # seconds per node of one search at one price

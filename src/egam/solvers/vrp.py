@@ -16,7 +16,7 @@ import numpy as np
 from egam.instance import Instance
 from egam.solution import Solution
 from egam.solvers import need, prizes
-from egam.solvers.integers import whole, whole_loads
+from egam.solvers.integers import COARSE, whole, whole_loads
 
 DETOUR = 10  # scaled units of travel that one more customer is worth
 
@@ -43,7 +43,7 @@ def solve(instance: Instance, seconds: float, seed: int = 0) -> Solution:
 
 def _as_it_is(instance: Instance, model: Any) -> list[int]:
     """Fill the model; returns the node of each of its clients."""
-    numbers = whole(instance) if instance.capacity is None else whole(instance, prizes.COARSE * instance.size)
+    numbers = whole(instance) if instance.capacity is None else whole(instance, COARSE * instance.size)
     optional = instance.kind.optional_stops
     capacity, deliveries = _loads(instance)
     places = [model.add_location(0, 0) for _ in range(instance.size)]
