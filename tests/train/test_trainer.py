@@ -43,7 +43,7 @@ def _train_until(trainer, stop_after):
             trainer.train(on_step=kill)
 
 
-@pytest.mark.parametrize("table", [{}, {"problem": "cvrp"}, {"ema": 0.9}], ids=str)
+@pytest.mark.parametrize("table", [{}, {"problem": "cvrp"}, {"ema": 0.9}, {"optimizer": "muon"}], ids=str)
 def test_a_killed_and_resumed_run_equals_an_unbroken_one(tmp_path, table):
     config = changed(TINY, table, "")
     run(tmp_path / "whole", config)
@@ -130,17 +130,28 @@ def test_larger_instances_cost_more_and_that_is_no_divergence(tmp_path, monkeypa
     trainer = run(tmp_path / "run", config)
     assert trainer.step == 30 and max(trainer.first.values()) > 2 * min(trainer.first.values())
     again = Trainer.resumed(tmp_path / "run", say=quiet)
-    assert again.first == trainer.first
+    assert (again.first, again.drift) == (trainer.first, trainer.drift)
+
+
+@pytest.mark.parametrize(("every", "stops"), [(1, True), (10, False)])
+def test_divergence_is_what_lasts(tmp_path, monkeypatch, every, stops):
+    """Objectives five times as large end a run; at every tenth step they are an unlucky batch."""
+    monkeypatch.setattr(trainer_module, "UNSETTLED", 5)
+    config = changed(TINY, {"steps": 30, "validate_every": 999, "checkpoint_every": 999}, "")
+    run(tmp_path / "run", config)
     real = trainer_module.reinforce_step
 
-    def worse(*arguments):
-        report = real(*arguments)
-        report.objective *= 3
+    def worse(network, problem, batch, draw, *others):
+        report = real(network, problem, batch, draw, *others)
+        report.objective *= 5 if draw.step % every == 0 else 1
         return report
 
     monkeypatch.setattr(trainer_module, "reinforce_step", worse)
-    with pytest.raises(EgamError, match=r"over 2 times the first one of N = \d+, .*: training diverges"):
-        Trainer.resumed(tmp_path / "run", {"steps": 60}, say=quiet).train()
+    longer = Trainer.resumed(tmp_path / "run", {"steps": 60}, say=quiet)
+    if stops:
+        with pytest.raises(EgamError, match=r"objectives have become 2\.?\d* times those .*: training diverges"):
+            longer.train()
+    assert longer.train() == 0 if not stops else 35 < longer.step < 60
 
 
 def test_nan_stops_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
@@ -227,6 +238,9 @@ def test_bad_settings(setting, sentence):
         ({"norm": "none"}, "accepted: instance"),
         ({"batch": 0}, "batch is 0; 1 or more"),
         ({"ema": 1.0}, "ema is 1; a decay"),
+        ({"pace": 0.0}, "pace is 0; a number above 0"),
+        ({"optimizer": "sgd"}, "accepted: adam, muon"),
+        ({"optimizer": "muon", "weight_decay": 0.1}, "weight_decay is 0.1; the optimizer 'muon' accepts 0 only"),
     ],
 )
 def test_bad_configs(table, sentence):

@@ -26,7 +26,7 @@ from egam.nn.temperature import Temperature
 from egam.problems.base import Problem
 from egam.weights import load_entry
 
-TRIED = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
+TRIED = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6)
 SIZES = {20: 128, 50: 48}  # N -> instances
 SEED = 90  # test sets have others
 

@@ -14,6 +14,7 @@ PRESETS = Path(__file__).parent / "presets"
 SCHEDULES = ("warmup-cosine", "drop-last-tenth", "constant")
 PRECISIONS = ("float32", "bf16")
 NORMS = ("instance", "batch", "layer")
+OPTIMIZERS = ("adam", "muon")
 BASELINES = ("symmetry", "symnco", "exponential", "rollout")  # see baselines.py
 TURNS = ("all", "others", "none")
 
@@ -55,8 +56,10 @@ class TrainConfig:
     # how long: a number of steps, or a wall-clock budget that the learning-rate schedule follows too
     steps: int = 0
     minutes: float = 0.0
-    # Adam
+    # how gradients move the weights (optimizers.py)
+    optimizer: str = "adam"  # or "muon": matrices by their orthogonal momentum, everything else by Adam
     lr: float = 3e-4
+    pace: float = 0.8  # of Muon's matrices: the root mean square of an entry's change in one step, in units of lr
     schedule: str = "warmup-cosine"
     warmup: float = 0.02  # share of the run
     final_lr: float = 0.02  # last learning rate as a share of lr
@@ -97,6 +100,7 @@ class TrainConfig:
             ("precision", PRECISIONS),
             ("norm", NORMS),
             ("baseline", BASELINES),
+            ("optimizer", OPTIMIZERS),
             ("turn", TURNS),
         ):
             if getattr(self, key) not in accepted:
@@ -125,6 +129,10 @@ class TrainConfig:
             raise BadInput(f"width {self.width} is not a multiple of heads {self.heads}")
         if self.lr <= 0 or not 0 <= self.warmup < 1 or not 0 <= self.final_lr <= 1 or self.clip_norm <= 0:
             raise BadInput("lr and clip_norm must be above 0, warmup in [0, 1) and final_lr in [0, 1]")
+        if self.pace <= 0:
+            raise BadInput(f"pace is {self.pace:g}; a number above 0 is accepted")
+        if self.weight_decay and self.optimizer != "adam":
+            raise BadInput(f"weight_decay is {self.weight_decay:g}; the optimizer '{self.optimizer}' accepts 0 only")
         if self.beta <= 0:
             raise BadInput(f"beta is {self.beta:g}; a number above 0 is accepted")
         if not 0 <= self.ema < 1:

@@ -1,7 +1,7 @@
 """A training run from first step to last: schedule, validation, checkpoints, signals, several processes.
 
-A step is `reinforce_step` (reinforce.py), or `imitation_step` where there are lessons, and one Adam update. All
-randomness follows from (seed, step), so that a checkpoint needs weights, Adam's moments, the step number and what a
+A step is `reinforce_step` (reinforce.py), or `imitation_step` where there are lessons, and one update by Adam or Muon.
+All randomness follows from (seed, step), so that a checkpoint needs weights, moments, the step number and what a
 baseline remembers, in one file that is replaced atomically: a run of a given number of steps that is killed and resumed
 equals one that was not, bit for bit. (With a wall-clock budget the learning rate follows the clock instead.)
 """
@@ -40,13 +40,15 @@ from egam.train.imitation import draw_orders, imitation_step, variety
 from egam.train.invariance import Invariance
 from egam.train.lessons import read_lessons
 from egam.train.log import MetricsLog
+from egam.train.optimizers import make_optimizers
 from egam.train.reinforce import Draw, Extras, StepReport, reinforce_step
 from egam.weights import load_model, load_state, read_tensors, save_model, write_tensors
 
 VALIDATION_SEED = 4321
 MICRO_CHUNKS = 8  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
 GLIMPSE_BYTES = 128 << 20  # attention weights of a micro-batch's decisions, in networks without edges
-DIVERGED = 2.0  # times the cost of the first step of that size
+DIVERGED = 2.0  # times the objective of the first step of that size, in the mean over the last steps
+RECENT = 0.05  # weight of the newest step in that mean: one batch of unlucky instances is no divergence
 UNSETTLED = 100  # steps in which costs may still be anything
 
 
@@ -82,10 +84,12 @@ class Trainer:
         self.lessons = read_lessons(Path(config.lessons), self.problem, config.sizes) if config.lessons else None
         if config.compile:
             self.network.encoder.compile()
-        self.parameters = [*self.network.parameters(), *(self.invariance.parameters() if self.invariance else ())]
-        self.optimizer = torch.optim.Adam(self.parameters, lr=config.lr, weight_decay=config.weight_decay)
-        self.step, self.seconds = 0, 0.0
+        trained = [self.network, *([self.invariance] if self.invariance else ())]
+        self.parameters = [parameter for module in trained for parameter in module.parameters()]
+        self.optimizers = make_optimizers(config, trained)
+        self.step, self.seconds, self.rate = 0, 0.0, config.lr
         self.first: dict[str, float] = {}  # size -> objective of the first step of that size
+        self.drift = 0.0  # mean logarithm of the objective as a multiple of that
         self.after: dict[str, Any] = {}  # how the initial weights were trained
         self._signal = 0  # caught here
         self._stop = 0  # the one at which all processes end
@@ -186,16 +190,18 @@ class Trainer:
 
     def _one_step(self) -> tuple[StepReport, float]:
         self.network.train()
-        self.optimizer.zero_grad(set_to_none=True)
+        for parameter in self.parameters:
+            parameter.grad = None
         draw = Draw(self.config.seed, self.step, self.rank, self.world)
         rate = self.config.lr_at(self.progress)
         report = self._imitate(draw) if self.lessons else self._reinforce(draw, rate)
         self._add_up_gradients()
         norm = float(torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip_norm))
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        self.rate = rate
         if math.isfinite(norm):
-            self.optimizer.step()
+            for optimizer in self.optimizers.values():
+                optimizer.param_groups[0]["lr"] = rate
+                optimizer.step()
             self._average()
         return report, norm
 
@@ -284,10 +290,12 @@ class Trainer:
                 f"step {self.step}: loss {report.loss:g}, gradient norm {norm:g}: training has become NaN or infinite; "
                 f"{kept}. Try a smaller lr"
             )
-        if self.step > UNSETTLED and report.objective > DIVERGED * first:
+        multiple = min(max((report.objective + 1e-9) / (first + 1e-9), DIVERGED**-2), DIVERGED**2)
+        self.drift += RECENT * (math.log(multiple) - self.drift)
+        if self.step > UNSETTLED and self.drift > math.log(DIVERGED):
             raise EgamError(
-                f"step {self.step}: objective {report.objective:.4g} is over {DIVERGED:g} times the first one of "
-                f"N = {size}, {first:.4g}: training diverges; {kept}. Try a smaller lr"
+                f"step {self.step}: objectives have become {math.exp(self.drift):.2g} times those of the first steps, "
+                f"now {report.objective:.4g} at N = {size}: training diverges; {kept}. Try a smaller lr"
             )
 
     # ---- watching -----------------------------------------------------------------------------------------------
@@ -315,7 +323,7 @@ class Trainer:
             "step": self.step,
             "minutes": self.seconds / 60,
             "instances": self.step * self.config.batch,
-            "lr": self.optimizer.param_groups[0]["lr"],
+            "lr": self.rate,
             "loss": mean("loss"),
             "train_cost": mean("cost"),
             "penalty": mean("penalty"),
@@ -340,9 +348,11 @@ class Trainer:
         if self.invariance is not None:
             tensors |= {f"invariance.{name}": tensor for name, tensor in self.invariance.state_dict().items()}
         tensors |= {f"baseline.{name}": tensor for name, tensor in self.baseline.state().items()}
-        for index, moments in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{index}.{name}": torch.as_tensor(value) for name, value in moments.items()}
-        about = {"step": self.step, "seconds": self.seconds, "first": self.first, "after": self.after}
+        for kind, optimizer in self.optimizers.items():
+            for index, moments in optimizer.state_dict()["state"].items():
+                tensors |= {f"{kind}.{index}.{name}": torch.as_tensor(value) for name, value in moments.items()}
+        about = {"step": self.step, "seconds": self.seconds, "first": self.first, "drift": self.drift}
+        about["after"] = self.after
         write_tensors(self.folder / "state.safetensors", tensors, {"run": json.dumps(about)})
         trained = {
             "steps": self.step,
@@ -366,7 +376,7 @@ class Trainer:
         try:
             about = json.loads(metadata["run"])
             self.step, self.seconds = int(about["step"]), float(about["seconds"])
-            self.first = about.get("first", {})
+            self.first, self.drift = about.get("first", {}), about.get("drift", 0.0)
             self.after = about.get("after", {})
         except (KeyError, ValueError, TypeError):
             raise BadInput(f"{path}: not a training state of ours: its header names no step") from None
@@ -379,13 +389,13 @@ class Trainer:
             self.baseline.load(_with_prefix(tensors, "baseline."))
         except KeyError as missing:
             raise BadInput(f"{path}: baseline.{missing.args[0]} is missing; the run had another baseline") from None
-        state: dict[int, dict[str, Any]] = {}
-        for name, tensor in tensors.items():
-            if name.startswith("adam."):
-                _, index, key = name.split(".")
+        for kind, optimizer in self.optimizers.items():
+            state: dict[int, dict[str, Any]] = {}
+            for name, tensor in _with_prefix(tensors, f"{kind}.").items():
+                index, key = name.split(".")
                 state.setdefault(int(index), {})[key] = tensor
-        groups = self.optimizer.state_dict()["param_groups"]
-        self.optimizer.load_state_dict({"state": state, "param_groups": groups})
+            groups = optimizer.state_dict()["param_groups"]
+            optimizer.load_state_dict({"state": state, "param_groups": groups})
 
     # ---- signals and processes ----------------------------------------------------------------------------------
 
