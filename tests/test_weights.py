@@ -104,13 +104,13 @@ def test_find_by_name_folder_or_file(run, tmp_path, monkeypatch):
 
 
 def test_choose_the_nearest_size(tmp_path, monkeypatch, run):
-    for name, size in (("a", "20"), ("b", "50-100"), ("c", "500")):
+    for name, size in (("a", "20"), ("b", "50-100"), ("c", "500"), ("d", "400-600")):
         problem = get_problem("tsp")
         (tmp_path / "all" / name).mkdir(parents=True)
         save_model(tmp_path / "all" / name, EGAM(problem.spec, SMALL), problem, {"size": size})
     monkeypatch.setattr(catalogue, "shipped", lambda: shipped(tmp_path / "all"))
-    # 32 / 20 = 1.6 > 50 / 32 = 1.56; 230 / 100 = 2.3 > 500 / 230 = 2.17
-    assert [choose("tsp", size).name for size in (5, 31, 32, 70, 220, 230, 9999)] == ["a", "a", "b", "b", "b", "c", "c"]
+    # 32 / 20 = 1.6 > 50 / 32 = 1.56; 230 / 100 = 2.3 > 400 / 230 = 1.74; both c and d saw 500, d more than that
+    assert [choose("tsp", size).name for size in (5, 31, 32, 70, 190, 230, 500)] == ["a", "a", "b", "b", "b", "d", "d"]
     with pytest.raises(BadInput, match="no weights of egam for cvrp come with the package; train some"):
         choose("cvrp", 20)
 

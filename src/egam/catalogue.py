@@ -66,6 +66,11 @@ class Entry:
         low, high = self.sizes
         return math.log(low / size) if size < low else math.log(size / high) if size > high else 0.0
 
+    @property
+    def breadth(self) -> int:
+        """How many sizes it was trained on."""
+        return 0 if self.sizes is None else self.sizes[1] - self.sizes[0] + 1
+
 
 def shipped(folder: Path = PRETRAINED) -> dict[str, Entry]:
     """All weights of the package by name."""
@@ -96,7 +101,8 @@ def find(weights: str | Path) -> Entry:
 
 
 def choose(problem: str, size: int, method: str = "egam") -> Entry:
-    """The shipped weights of `method` for `problem` whose sizes are nearest to `size`."""
+    """The shipped weights of `method` for `problem` whose sizes are nearest to `size`; of equals, those of more sizes,
+    which had the longer trainings."""
     kind_of(problem)
     entries = [entry for entry in shipped().values() if entry.problem == problem and entry.method == method]
     if not entries:
@@ -105,7 +111,7 @@ def choose(problem: str, size: int, method: str = "egam") -> Entry:
             f"no weights of {method} for {problem} come with the package; train some with `{train}` "
             "and name their folder with weights"
         )
-    return min(entries, key=lambda entry: (entry.distance(size), entry.name))
+    return min(entries, key=lambda entry: (entry.distance(size), -entry.breadth, entry.name))
 
 
 def entry_of(folder: Path, name: str) -> Entry:
