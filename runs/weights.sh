@@ -39,9 +39,13 @@ further() { # PROBLEM STEPS LR --set ..: REINFORCE from there; without entropy, 
         --set entropy=0.1 --init "$at/$1-taught" "${@:4}"
 }
 
-muon() { # PROBLEM STEPS FROM --set ..: REINFORCE by Muon, which needs about half of Adam's instances; one core needs 40 minutes
-    stage "$1-muon" "$2" "$1" --size 15-50 "${small[@]}" --set optimizer=muon --set lr=5e-4 --set standardize=true \
-        --set entropy=0.1 --init "$at/$3" "${@:4}"
+muon() { # RUN STEPS PROBLEM LR ENTROPY FROM --set ..: REINFORCE by Muon, which needs about half of Adam's instances
+    stage "$1" "$2" "$3" --size 15-50 "${small[@]}" --set optimizer=muon --set lr="$4" --set standardize=true \
+        --set entropy="$5" --init "$at/$6" "${@:7}"
+}
+
+blend() { # RUN FROM TO SHARE: weights between two runs; half-way between the ends of two short ones is better than both (docs/log.md)
+    [ -e "$at/$1" ] || "$python" scripts/blend.py "$at/$2" "$at/$3" "$4" "$at/$1"
 }
 
 for problem in $only; do
@@ -57,10 +61,12 @@ for problem in $only; do
         stage tsp-plain 600 tsp --size 15-50 "${small[@]}" --set lr=2e-4 --init "$at/tsp-taught"
         stage tsp-further 350 tsp --size 15-50 "${small[@]}" --set lr=1.5e-4 --set standardize=true --set entropy=0.1 \
             --init "$at/tsp-plain"
-        muon tsp 2772 tsp-further
-        stage tsp-muon-again 1693 tsp --size 15-50 "${small[@]}" --set optimizer=muon --set lr=3e-4 --set standardize=true \
-            --set entropy=0.05 --init "$at/tsp-muon"
-        ship tsp-small tsp-muon-again
+        muon tsp-muon 2772 tsp 5e-4 0.1 tsp-further
+        muon tsp-muon2 1693 tsp 3e-4 0.05 tsp-muon
+        muon tsp-muon3 2316 tsp 3e-4 0.05 tsp-muon2
+        muon tsp-muon4 597 tsp 2e-4 0.02 tsp-muon3
+        blend tsp-muon5 tsp-muon3 tsp-muon4 0.5
+        ship tsp-small tsp-muon5
         ;;
     atsp)
         # a directed network that begins as tsp-small's, as it was before Muon
@@ -77,7 +83,7 @@ for problem in $only; do
             --init "$at/cvrp-further"
         stage cvrp-again 1200 cvrp --size 15-50 "${small[@]}" --set lr=4e-4 --set standardize=true --set entropy=0.1 \
             --init "$at/cvrp-more"
-        muon cvrp 2099 cvrp-again
+        muon cvrp-muon 2099 cvrp 5e-4 0.1 cvrp-again
         ship cvrp cvrp-muon
         ;;
     pctsp)
@@ -85,17 +91,21 @@ for problem in $only; do
         lessons pctsp 31-60 120 pyvrp 0.12
         taught pctsp 2000 --set n=2
         further pctsp 2900 4e-4 # better greedily, worse with samples: a quarter of the way is a fair bargain (docs/log.md)
-        [ -e "$at/pctsp-blend" ] || "$python" scripts/blend.py "$at/pctsp-taught" "$at/pctsp-further" 0.25 "$at/pctsp-blend"
-        muon pctsp 2797 pctsp-blend
-        ship pctsp pctsp-muon
+        blend pctsp-blend pctsp-taught pctsp-further 0.25
+        muon pctsp-muon 2797 pctsp 5e-4 0.1 pctsp-blend
+        muon pctsp-muon2 2714 pctsp 3e-4 0.1 pctsp-muon
+        muon pctsp-muon3 782 pctsp 2e-4 0.05 pctsp-muon2
+        blend pctsp-muon4 pctsp-muon2 pctsp-muon3 0.5
+        ship pctsp pctsp-muon4
         ;;
     tsptw)
         lessons tsptw 10-30 150 pyvrp 0.05
         lessons tsptw 31-60 120 pyvrp 0.12
         taught tsptw 2000 --set mask=lookahead --set clock=stop
         further tsptw 500 1e-4 --set mask=lookahead --set clock=stop --set beta=2
-        muon tsptw 1414 tsptw-further --set mask=lookahead --set clock=stop --set beta=2
-        ship tsptw tsptw-muon
+        muon tsptw-muon 1414 tsptw 5e-4 0.1 tsptw-further --set mask=lookahead --set clock=stop --set beta=2
+        muon tsptw-muon2 1613 tsptw 3e-4 0.1 tsptw-muon --set mask=lookahead --set clock=stop --set beta=2
+        ship tsptw tsptw-muon2
         ;;
     tspdl)
         stage tspdl20 2500 tspdl --size 20 "${small[@]}" --set lr=5e-4 --set mask=lookahead
@@ -103,8 +113,9 @@ for problem in $only; do
             --set entropy=0.1 --init "$at/tspdl20"
         stage tspdl-again 3200 tspdl --size 15-50 "${small[@]}" --set lr=5e-4 --set mask=lookahead --set standardize=true \
             --set entropy=0.1 --init "$at/tspdl50"
-        muon tspdl 2366 tspdl-again --set mask=lookahead
-        ship tspdl tspdl-muon
+        muon tspdl-muon 2366 tspdl 5e-4 0.1 tspdl-again --set mask=lookahead
+        muon tspdl-muon2 1509 tspdl 3e-4 0.1 tspdl-muon --set mask=lookahead
+        ship tspdl tspdl-muon2
         ;;
     vrptw)
         stage vrptw20 3600 vrptw --size 20 "${small[@]}" --set lr=5e-4
