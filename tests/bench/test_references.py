@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from egam.bench import datasets, references
+from egam.bench import datasets, references, sets
 from egam.bench.datasets import public, read_references, seeded
 from egam.bench.learning import Uniform, random_policy
 from egam.errors import BadInput
@@ -21,14 +21,21 @@ def test_file_holds_judged_costs(tmp_path, name, variant):
     path = tmp_path / "refs.npz"
     line = f"--problem {name} --size 7 --count 3 --solver held-karp --workers 1 --out {path}"
     assert references.main(line.split()) == 0
-    problem = get_problem(name, variant)
     with np.load(path) as file:
-        about = json.loads(str(file["about"]))
-        dataset = (datasets.public if about["set"] == "public" else datasets.seeded)(problem, 7, 3)
+        name, dataset = sets.load(sets.set_name(name, variant, 7), 3)
         for number, routes in enumerate(json.loads(str(file["routes"]))):
             verdict = judge(dataset.instance(number), Solution.of(routes))
             assert verdict.feasible and verdict.cost == file["cost"][number]
         assert file["proven"].all()
+    assert sets.references("refs", dataset, tmp_path) is not None
+
+
+def test_costs_of_the_first_of_a_seeded_set_are_of_no_other(tmp_path):
+    path = tmp_path / "refs.npz"
+    line = f"--problem tspdl --size 7 --count 3 --solver held-karp --workers 1 --out {path}"
+    assert references.main(line.split()) == 0
+    with pytest.raises(BadInput, match="costs of the first 3 of a set drawn with --count 1000; this one has 3"):
+        read_references(path, seeded(get_problem("tspdl", "medium"), 7, 3))
 
 
 def test_unknown_solver_is_explained(tmp_path, capsys):

@@ -21,8 +21,8 @@ import numpy as np
 import torch
 
 from egam import catalogue
-from egam.bench import rows
-from egam.bench.datasets import Dataset, public, read_references, seeded
+from egam.bench import sets
+from egam.bench.datasets import Dataset, seeded
 from egam.bench.evaluate import evaluate
 from egam.bench.program import program
 from egam.card import MEASURED, measured, write_card
@@ -108,16 +108,12 @@ def test_set(
     problem: Problem, size: int, count: int, references: Path
 ) -> tuple[Dataset, np.ndarray | None, dict[str, Any]]:
     """The set, its reference costs if there are any, and whose they are."""
-    path = references / (f"{problem.name}{size}" + (f"-{problem.variant}" if problem.variant else "") + ".npz")
-    if not path.exists():
-        try:
-            return public(problem, size, count), None, {}
-        except BadInput:
-            return seeded(problem, size, count), None, {}
-    stored = rows.read(path)
-    dataset = (public if stored.about["set"] == "public" else seeded)(problem, size, stored.about["count"])
-    about = {"solver": stored.about["solver"], "unsolvable": stored.proven & ~stored.feasible}
-    return dataset, read_references(path, dataset), about
+    name, dataset = sets.load(sets.set_name(problem.name, problem.variant, size), count)
+    known = sets.references(name, dataset, references)
+    if known is None:
+        return dataset, None, {}
+    unsolvable = known.proven & ~known.feasible
+    return dataset, known.cost[:count], {"solver": known.about["solver"], "unsolvable": unsolvable[:count]}
 
 
 def table() -> str:

@@ -131,10 +131,10 @@ def read_references(path: Path, dataset: Dataset) -> np.ndarray:
     costs = np.asarray(arrays["cost"], dtype=np.float64)
     if len(costs) < dataset.count:
         raise BadInput(f"{path}: {len(costs)} reference costs for {dataset.count} instances; use --count {len(costs)}")
-    if dataset.origin != "public" and len(costs) != dataset.count:  # another count may be another set
-        raise BadInput(
-            f"{path}: {len(costs)} reference costs, of a set drawn with that count; use --count {len(costs)}"
-        )
+    drawn = about.get("drawn", len(costs))
+    if dataset.origin != "public" and (len(costs), drawn) != (dataset.count, dataset.count):  # another set, perhaps
+        first = f"{len(costs)} reference costs" if drawn == len(costs) else f"costs of the first {len(costs)}"
+        raise BadInput(f"{path}: {first} of a set drawn with --count {drawn}; this one has {dataset.count} instances")
     return costs[: dataset.count]
 
 

@@ -2,9 +2,9 @@
 
     python -m egam.bench.references --problem tsp --size 20 --count 1000 --seconds 0.5 --out tsp20.npz
 
-The set is the public one where it can be regenerated, else drawn from the seed [1234, size]; the latter is another set
-for another --count. The file is described in rows.py. A run that was killed goes on where it was when the same command
-is given again: what is done so far is in OUT.partial.
+The set is the public one where it can be regenerated, else 1,000 instances drawn from the seed [1234, size], or the
+first of them (sets.py). The file is described in rows.py. A run that was killed goes on where it was when the same
+command is given again: what is done so far is in OUT.partial.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import importlib.metadata
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,17 +26,15 @@ from egam.instance import Instance, kind_of
 from egam.solvers import REFERENCE, SOLVERS, check, need
 
 
-def load_set(problem: str, variant: str, size: int, count: int) -> tuple[list[Instance], str, str]:
-    """The instances, the variant by its name, and "public" or "seeded"."""
-    from egam.bench import datasets  # imports torch, which the workers do without
-    from egam.problems import get_problem
+def load_set(problem: str, variant: str, size: int, count: int) -> tuple[list[Instance], dict[str, Any]]:
+    """The instances, and which ones they are."""
+    from egam.bench import sets  # imports torch, which the workers do without
 
-    chosen = get_problem(problem, variant)
-    try:
-        dataset = datasets.public(chosen, size, count)
-    except BadInput:  # there is none, or it is smaller
-        dataset = datasets.seeded(chosen, size, count)
-    return [dataset.instance(number) for number in range(count)], chosen.variant, dataset.origin
+    _, dataset = sets.load(sets.set_name(problem, variant, size), count)
+    which = {"problem": problem, "variant": dataset.variant, "size": size, "count": count, "set": dataset.origin}
+    if dataset.origin == "seeded":
+        which["drawn"] = max(count, sets.SEEDED)
+    return [dataset.instance(number) for number in range(count)], which
 
 
 def version(solver: str) -> str:
@@ -73,13 +72,9 @@ def _run(chosen: argparse.Namespace, command: str) -> None:
     solver = chosen.solver or REFERENCE[chosen.problem]
     check(solver, chosen.problem)
     need(solver)
-    instances, variant, origin = load_set(chosen.problem, chosen.variant, chosen.size, chosen.count)
+    instances, which = load_set(chosen.problem, chosen.variant, chosen.size, chosen.count)
     work = {
-        "problem": chosen.problem,
-        "variant": variant,
-        "size": chosen.size,
-        "count": chosen.count,
-        "set": origin,
+        **which,
         "solver": solver,
         "version": version(solver),
         "seconds": chosen.seconds,
@@ -93,7 +88,7 @@ def _run(chosen: argparse.Namespace, command: str) -> None:
     costs = [row.cost for row in found if row.feasible]
     mean = f"{np.mean(costs):.6f}" if costs else "none"
     print(
-        f"{chosen.out}: mean cost {mean} over {len(costs)} feasible of {len(found)} ({origin} set), "
+        f"{chosen.out}: mean cost {mean} over {len(costs)} feasible of {len(found)} ({which['set']} set), "
         f"{sum(row.proven for row in found)} proven, {np.mean([row.seconds for row in found]):.3f} s each"
     )
 

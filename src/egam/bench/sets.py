@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from egam.bench import datasets, rows
 from egam.bench.datasets import Dataset
@@ -44,6 +45,11 @@ def load(name: str, count: int | None = None) -> tuple[str, Dataset]:
     return set_name(problem.name, problem.variant, size), dataset
 
 
+def drawn(about: dict[str, Any]) -> int:
+    """Of how many seeded instances those of a reference file are the first."""
+    return about.get("drawn", about["count"])
+
+
 def references(name: str, dataset: Dataset, folder: Path) -> rows.Rows | None:
     """The reference results of a set, if `folder` has a file that belongs to it and is long enough."""
     path = folder / f"{name}.npz"
@@ -55,5 +61,5 @@ def references(name: str, dataset: Dataset, folder: Path) -> rows.Rows | None:
         *(dataset.problem, dataset.variant, dataset.size),
         dataset.origin,
     )
-    drawn = dataset.origin != "seeded" or about["count"] == SEEDED  # another count is another set
-    return found if same and drawn and len(found.cost) >= dataset.count else None
+    known = dataset.origin != "seeded" or drawn(about) == SEEDED  # another count is another set
+    return found if same and known and len(found.cost) >= dataset.count else None
