@@ -40,4 +40,4 @@ hundred cvrp100 --size 100 --problem cvrp --solver hygese --seconds 3
 hundred pctsp100 --size 100 --problem pctsp --solver pyvrp --seconds 4
 hundred tsptw100-medium --size 100 --problem tsptw --variant medium --solver lkh --seconds 3
 hundred tspdl100-medium --size 100 --problem tspdl --variant medium --solver lkh --seconds 6
-hundred vrptw100 --size 100 --problem vrptw --solver cp-sat --seconds 5
+hundred vrptw100 --size 100 --problem vrptw --solver cp-sat --seconds 30

@@ -69,10 +69,9 @@ for problem in $only; do
         ship tsp-small tsp-muon5
         ;;
     atsp)
-        # a directed network that begins as tsp-small's, as it was before Muon
-        stage atsp-further 2100 atsp --size 15-50 "${small[@]}" --set lr=4e-4 --set standardize=true --set entropy=0.1 \
-            --init "$at/tsp-further"
-        ship atsp atsp-further
+        # a directed network that begins as tsp-small's
+        muon atsp-muon STEPS_ATSP atsp 5e-4 0.05 tsp-muon5
+        ship atsp atsp-muon
         ;;
     cvrp)
         lessons cvrp 10-30 150 pyvrp 0.05
@@ -84,7 +83,8 @@ for problem in $only; do
         stage cvrp-again 1200 cvrp --size 15-50 "${small[@]}" --set lr=4e-4 --set standardize=true --set entropy=0.1 \
             --init "$at/cvrp-more"
         muon cvrp-muon 2099 cvrp 5e-4 0.1 cvrp-again
-        ship cvrp cvrp-muon
+        muon cvrp-muon2 2210 cvrp 4e-4 0.05 cvrp-muon
+        ship cvrp cvrp-muon2
         ;;
     pctsp)
         lessons pctsp 10-30 150 pyvrp 0.05
@@ -115,12 +115,14 @@ for problem in $only; do
             --set entropy=0.1 --init "$at/tspdl50"
         muon tspdl-muon 2366 tspdl 5e-4 0.1 tspdl-again --set mask=lookahead
         muon tspdl-muon2 1509 tspdl 3e-4 0.1 tspdl-muon --set mask=lookahead
-        ship tspdl tspdl-muon2
+        muon tspdl-muon3 2446 tspdl 4e-4 0.1 tspdl-muon2 --set mask=lookahead
+        ship tspdl tspdl-muon3
         ;;
     vrptw)
         stage vrptw20 3600 vrptw --size 20 "${small[@]}" --set lr=5e-4
         stage vrptw50 1300 vrptw --size 15-50 "${small[@]}" --set lr=3e-4 --set mask=lookahead --init "$at/vrptw20"
-        ship vrptw vrptw50
+        muon vrptw-muon STEPS_VRPTW vrptw 5e-4 0.1 vrptw50 --set mask=lookahead
+        ship vrptw vrptw-muon
         ;;
     *)
         echo "WEIGHTS: '$problem' is none of tsp tsp-small atsp cvrp pctsp tsptw tspdl vrptw" >&2
