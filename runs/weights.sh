@@ -70,7 +70,7 @@ for problem in $only; do
         ;;
     atsp)
         # a directed network that begins as tsp-small's
-        muon atsp-muon STEPS_ATSP atsp 5e-4 0.05 tsp-muon5
+        muon atsp-muon 1550 atsp 5e-4 0.05 tsp-muon5
         ship atsp atsp-muon
         ;;
     cvrp)
@@ -121,7 +121,7 @@ for problem in $only; do
     vrptw)
         stage vrptw20 3600 vrptw --size 20 "${small[@]}" --set lr=5e-4
         stage vrptw50 1300 vrptw --size 15-50 "${small[@]}" --set lr=3e-4 --set mask=lookahead --init "$at/vrptw20"
-        muon vrptw-muon STEPS_VRPTW vrptw 5e-4 0.1 vrptw50 --set mask=lookahead
+        muon vrptw-muon 2050 vrptw 5e-4 0.1 vrptw50 --set mask=lookahead
         ship vrptw vrptw-muon
         ;;
     *)
