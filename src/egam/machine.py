@@ -44,8 +44,18 @@ def cores() -> int:
 
 def processor() -> str:
     """Its model, as far as the system tells."""
+    return _told("model name") or platform.processor() or platform.machine()
+
+
+def made_by_intel() -> bool:
+    """Is the processor one for which Intel's matrix library takes its own best kernels?"""
+    return "GenuineIntel" in (_told("vendor_id") or platform.processor())
+
+
+def _told(key: str) -> str:
+    """What Linux tells of the first core; nothing elsewhere."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(key)), "")

@@ -76,28 +76,59 @@ def test_tours_with_draft_limits_are_feasible_even_untrained(variant):
     assert (sampled(get_problem("tspdl", variant), 20, 15).penalty > 0).any()
 
 
-@pytest.mark.parametrize("table", [1, 1 << 24])  # one rollout at a time, and all at once
-def test_time_windows_are_looked_ahead_by_one_step(table, monkeypatch):
+def in_time(batch, row, here, now, order):
+    """Is each node of `order` reached in time, straight from one to the next, after service at `here` began `now`?"""
+    for node in order:
+        now = max(now + batch.travel[row, here, node], batch.window[row, node, 0])
+        if now > batch.window[row, node, 1] + TOLERANCE:
+            return False
+        here = node
+    return True
+
+
+@pytest.mark.parametrize("table", [1, 1 << 22])  # one rollout or instance at a time, and all at once
+@pytest.mark.parametrize("largest", [3, 2])  # pairs alone where there are too many triples
+def test_time_windows_are_looked_ahead_by_up_to_three_nodes(largest, table, monkeypatch):
     monkeypatch.setattr("egam.problems.tsptw.TABLE", table)
+    monkeypatch.setattr("egam.problems.in_time.TABLE", table)
+    monkeypatch.setattr("egam.problems.in_time.MOST", 99)
+    monkeypatch.setattr("egam.problems.in_time.TRIPLES_UP_TO", 99 if largest == 3 else 0)
     problem, paper = get_problem("tsptw", "medium", "lookahead"), get_problem("tsptw", "medium")
-    batch = problem.to_batch(problem.generate(np.random.default_rng(1), 8, 7))
-    masked = 0
+    batch = problem.to_batch(problem.generate(np.random.default_rng(1), 16, 8))
+    masked = dict.fromkeys(range(1, largest + 1), 0)
     for state, allowed in walks(problem, batch, np.random.default_rng(2)):
         every = paper.allowed(batch, state)
-        for row, number in itertools.product(range(8), range(4)):
-            left = [node for node in range(7) if every[row, number, node]]
+        for row, number in itertools.product(range(16), range(4)):
+            left = [node for node in range(8) if every[row, number, node]]
             here, now = int(state.current[row, number]), state.time[row, number]
-            good = []
-            for node in left:
+
+            def keeps(node, most, left=left, row=row, here=here, now=now):
+                if not in_time(batch, row, here, now, [node]):
+                    return False
                 time = max(now + batch.travel[row, here, node], batch.window[row, node, 0])
-                ends = {other: batch.window[row, other, 1] - batch.travel[row, node, other] for other in left}
-                ends[node] = batch.window[row, node, 1]
-                if all(time <= end + TOLERANCE for end in ends.values()):
-                    good.append(node)
-            expected = good or left
-            assert [node for node in range(7) if allowed[row, number, node]] == expected
-            masked += len(expected) < len(left)
-    assert masked > 20
+                others = [other for other in left if other != node]
+                groups = [g for size in range(1, most + 1) for g in itertools.combinations(others, size)]
+                return all(
+                    any(in_time(batch, row, node, time, order) for order in itertools.permutations(group))
+                    for group in groups
+                )
+
+            good = {most: [node for node in left if keeps(node, most)] for most in range(1, largest + 1)}
+            expected = good[largest] or good[1] or left
+            assert [node for node in range(8) if allowed[row, number, node]] == expected
+            for most in range(1, largest + 1):
+                masked[most] += len(good[most]) < len(good.get(most - 1, left))
+    assert all(count > 5 for count in masked.values())
+
+
+def test_of_too_many_tight_groups_the_tightest_are_looked_at():
+    problem, rng = get_problem("tsptw", "medium", "lookahead"), np.random.default_rng(1)
+    arrays = problem.generate(rng, 4, 12)
+    arrays["window"][:, 1:] = [0, 300]  # all of them by the same time: every pair and every triple may fail
+    batch = problem.to_batch(arrays)
+    assert batch.groups.shape == (4, 8 * 12, 3)
+    few = batch.leave_by.masked_fill(batch.leave_by == np.inf, np.nan).nanmean(1)  # [B, M]
+    assert (few[:, :20].mean(1) < few[:, -20:].mean(1)).all()
 
 
 def test_time_windows_are_met_more_often():

@@ -50,6 +50,16 @@ def test_advantages_by_hand():
     torch.testing.assert_close(advantages(costs, 2), expected)
 
 
+def test_sizes_get_as_many_steps_or_as_much_time():
+    """Of N = 3 and 4, a step of which takes 9 and 16, the smaller gets 16 of 25 steps for as much time."""
+    steps, time = ([Draw(1, step).size((3, 4), even) for step in range(4000)] for even in ("steps", "time"))
+    assert set(steps) == set(time) == {3, 4}
+    assert steps.count(3) / 4000 == pytest.approx(1 / 2, abs=0.03)
+    assert time.count(3) / 4000 == pytest.approx(16 / 25, abs=0.03)
+    arrays = Draw(1, 7).arrays(get_problem("tsp"), 2, (3, 4), "time")
+    assert arrays["coords"].shape[1] == time[7]
+
+
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_advantages_sum_to_zero_over_each_instance(m):
     result = advantages(torch.rand(m * 5, 7, dtype=torch.float64), m)

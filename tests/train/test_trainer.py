@@ -240,6 +240,8 @@ def test_bad_settings(setting, sentence):
         ({"ema": 1.0}, "ema is 1; a decay"),
         ({"pace": 0.0}, "pace is 0; a number above 0"),
         ({"optimizer": "sgd"}, "accepted: adam, muon"),
+        ({"even": "edges"}, "even is 'edges'; accepted: steps, time"),
+        ({"even": "time", "lessons": "run-lessons"}, "even is 'time'; with lessons 'steps' is accepted"),
         ({"optimizer": "muon", "weight_decay": 0.1}, "weight_decay is 0.1; the optimizer 'muon' accepts 0 only"),
     ],
 )

@@ -1,9 +1,10 @@
 """Batched matrix products of small matrices, in the order of operands that a CPU's matrix library runs fast.
 
-Exactly `x @ yᵀ` and `w @ y`, forward and backward. Where the library has AVX-512 kernels, a batch of small products
-with a transposed right operand runs three to eight times slower than one with a plain right operand, so the smaller
-operand is transposed in memory first. With AVX2 it is the other way round: the transposed view is twice as fast as the
-copy, if the operand with fewer rows stands on the left (docs/log.md has both measurements).
+Exactly `x @ yᵀ` and `w @ y`, forward and backward. With the library's AVX-512 kernels, a batch of small products with a
+transposed right operand runs three to eight times slower than one with a plain right operand, so the smaller operand is
+transposed in memory first. With its AVX2 kernels it is the other way round: the transposed view is two to four times as
+fast as the copy, if the operand with fewer rows stands on the left (docs/log.md). Processors that are not Intel's get
+the latter, whatever they can do.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from egam.machine import made_by_intel
+
 # A property of the processor, not a measurement: the same machine always computes in the same order.
-COPIES_TRANSPOSED = "AVX512" in torch.backends.cpu.get_cpu_capability()
+COPIES_TRANSPOSED = made_by_intel() and "AVX512" in torch.backends.cpu.get_cpu_capability()
 
 
 def _times_transposed(x: Tensor, y: Tensor) -> Tensor:

@@ -3,8 +3,9 @@
 Cost: length of the closed tour; waiting is free. Travel takes as long as it costs, service takes no time, a window
 bounds the start of service: t <- max(t + travel, start), late = max(0, t - end). The way back is never late.
 Next: any node not yet visited, so a tour can be late: training adds β (N_out + T_out), late visits and their lateness.
-With the mask "lookahead" (PIP's one step ahead): of those, the ones that are reached in time and from which each other
-node that is left can still be reached in time; all of them if there is none.
+With the mask "lookahead": of those, the ones that are reached in time and after which every other node that is left,
+and every two or three of them in some order, can still be reached in time (in_time.py); if there are none, the ones
+after which each single node can (PIP's one step ahead); if there are none, all.
 Size N counts nodes, the start among them. Variants are PIP's: easy and medium (wide and narrow windows at
 random times; no feasible tour is guaranteed), hard (windows around a random tour, always feasible).
 """
@@ -20,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from egam.problems import base
+from egam.problems import base, in_time
 from egam.problems.base import Arrays, Features, Spec
 from egam.solution import Solution
 
@@ -36,6 +37,9 @@ class Batch:
     unit: Tensor  # [B]
     window: Tensor  # [B, N, 2] since node 0's opening; node 0's own ends at the horizon
     horizon: Tensor  # [B] when the last possible visit can be back at node 0
+    groups: Tensor  # [B, M, 3] what the lookahead watches (in_time.Groups); M = 0 with the paper's mask
+    leave_by: Tensor  # [B, N, M]
+    safe_until: Tensor  # [B, M]
 
 
 @dataclass
@@ -79,7 +83,9 @@ class TSPTW:
         window = base.tensor(base.scaled_windows(arrays["window"], units, travel, given=not generated))
         horizon = (window[:, 1:, 1] + base.seen(travel[:, 1:, 0])).amax(1).clamp_min(base.TOLERANCE)
         window[:, 0, 1] = horizon
-        return Batch(coords, travel, unit, window, horizon)
+        ahead = self.mask == "lookahead"
+        groups = in_time.tight_groups(travel, window) if ahead else in_time.Groups.none(travel)
+        return Batch(coords, travel, unit, window, horizon, groups.members, groups.leave_by, groups.safe_until)
 
     def features(self, batch: Batch) -> Features:
         nodes = torch.cat([batch.coords, batch.window / batch.horizon[:, None, None]], -1)
@@ -102,21 +108,28 @@ class TSPTW:
     def allowed(self, batch: Batch, state: State) -> Tensor:
         allowed = ~state.visited
         allowed[..., 0] = state.done
-        return allowed if self.mask == "paper" else base.preferred(allowed, self._keeps_all_in_time(batch, state))
+        return allowed if self.mask == "paper" else self._in_time(batch, state, allowed)
 
-    def _keeps_all_in_time(self, batch: Batch, state: State) -> Tensor:
-        """[B, S, N] is node j reached in time, and every other node k that is left after j?"""
-        nodes = batch.travel.shape[1]
+    def _in_time(self, batch: Batch, state: State, allowed: Tensor) -> Tensor:
+        """[B, S, N] of what is allowed, what keeps the others in time."""
         leg = base.gather_rows(batch.travel, state.current)  # [B, S, N]
         time = torch.maximum(state.time[..., None] + leg, batch.window[:, None, :, 0])
-        in_time = time <= batch.window[:, None, :, 1] + base.TOLERANCE
+        reached = time <= batch.window[:, None, :, 1] + base.TOLERANCE
+        good = allowed & reached & (time <= self._leave_by(batch, state) + base.TOLERANCE)
+        groups = in_time.Groups(batch.groups, batch.leave_by, batch.safe_until)
+        best = in_time.all_in_time(groups, state.visited, good, time)
+        return base.preferred(base.preferred(allowed, good), best)
+
+    def _leave_by(self, batch: Batch, state: State) -> Tensor:
+        """[B, S, N] when service at j must start for each single node that is left to be in time after it."""
+        nodes = batch.travel.shape[1]
         leave_by = batch.window[:, None, :, 1] - batch.travel  # [B, N, N] from j, to be at k in time
         leave_by = leave_by.masked_fill(torch.eye(nodes, dtype=torch.bool, device=leave_by.device), math.inf)
         parts = []
         for visited in state.visited.split(max(1, TABLE // (len(leave_by) * nodes**2)), 1):
             left = leave_by[:, None].masked_fill(visited[:, :, None], math.inf)  # [B, S, N, N]
             parts.append(left.amin(-1))
-        return in_time & (time <= torch.cat(parts, 1) + base.TOLERANCE)
+        return torch.cat(parts, 1)
 
     def step(self, batch: Batch, state: State, action: Tensor) -> State:
         visited = base.visit(state.visited, action)

@@ -17,6 +17,7 @@ NORMS = ("instance", "batch", "layer")
 OPTIMIZERS = ("adam", "muon")
 BASELINES = ("symmetry", "symnco", "exponential", "rollout")  # see baselines.py
 TURNS = ("all", "others", "none")
+EVEN = ("steps", "time")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class TrainConfig:
         "paper"  # what is told of the time: its share of the horizon, or "stop" (tsptw, vrptw), since it opened
     )
     size: str = "20"  # one N, or a range "20-50" from which each batch draws its N
+    even: str = "steps"  # what all N of a range get alike: steps, or time, of which a step takes about N²
     method: str = "egam"  # a row of egam.methods; naming one sets the keys that the row decides
     # the network (see nn/egam.py)
     width: int = 128
@@ -102,9 +104,12 @@ class TrainConfig:
             ("baseline", BASELINES),
             ("optimizer", OPTIMIZERS),
             ("turn", TURNS),
+            ("even", EVEN),
         ):
             if getattr(self, key) not in accepted:
                 raise BadInput(f"{key} is '{getattr(self, key)}'; accepted: {', '.join(accepted)}")
+        if self.lessons and self.even != "steps":  # lessons have sizes of their own
+            raise BadInput(f"even is '{self.even}'; with lessons 'steps' is accepted")
         self._check_samples()
         return self
 

@@ -38,18 +38,23 @@ class Draw:
     rank: int = 0
     world: int = 1
 
-    def arrays(self, problem: Problem, batch: int, sizes: tuple[int, int]) -> Arrays:
+    def arrays(self, problem: Problem, batch: int, sizes: tuple[int, int], even: str = "steps") -> Arrays:
         """This process's share of the step's batch of fresh instances, one size for all of them."""
-        rng, size = self._rng_and_size(sizes)
+        rng, size = self._rng_and_size(sizes, even)
         return {field: values[self.rank :: self.world] for field, values in problem.generate(rng, batch, size).items()}
 
-    def size(self, sizes: tuple[int, int]) -> int:
+    def size(self, sizes: tuple[int, int], even: str = "steps") -> int:
         """Of the step's instances, as the problem counts."""
-        return self._rng_and_size(sizes)[1]
+        return self._rng_and_size(sizes, even)[1]
 
-    def _rng_and_size(self, sizes: tuple[int, int]) -> tuple[np.random.Generator, int]:
+    def _rng_and_size(self, sizes: tuple[int, int], even: str) -> tuple[np.random.Generator, int]:
+        """From the range of sizes, each in as many steps, or each for as long, where a step takes about N²."""
         rng = np.random.default_rng([self.seed, self.step])
-        return rng, int(rng.integers(sizes[0], sizes[1] + 1))
+        if even == "steps":
+            return rng, int(rng.integers(sizes[0], sizes[1] + 1))
+        choices = np.arange(sizes[0], sizes[1] + 1)
+        steps = 1.0 / choices**2
+        return rng, int(rng.choice(choices, p=steps / steps.sum()))
 
     def instances(self, count: int, device: torch.device) -> Tensor:
         """[count] the numbers of this process's instances among all that were ever drawn."""

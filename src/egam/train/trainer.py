@@ -207,8 +207,8 @@ class Trainer:
 
     def _reinforce(self, draw: Draw, rate: float) -> StepReport:
         config = self.config
-        batch = self._on_device(draw.arrays(self.problem, config.batch, config.sizes))
-        n = config.n or draw.size(config.sizes)
+        batch = self._on_device(draw.arrays(self.problem, config.batch, config.sizes, config.even))
+        n = config.n or self._size(draw)
         extras = Extras(
             standardize=config.standardize,
             imitate=config.imitate,
@@ -248,7 +248,7 @@ class Trainer:
     def _size(self, draw: Draw) -> int:
         """Of the instances of a step."""
         if self.lessons is None:
-            return draw.size(self.config.sizes)
+            return draw.size(self.config.sizes, self.config.even)
         return self.lessons.size(np.random.default_rng([draw.seed, draw.step]), self.config.sizes)
 
     @torch.no_grad()
