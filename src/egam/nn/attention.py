@@ -74,7 +74,7 @@ class MultiHead(nn.Module):
 def _per_head(x: Float[Tensor, "*B H I"], weights: Float[Tensor, "H I J"]) -> Float[Tensor, "*B H J"]:
     """x[.., h, :] @ weights[h] for each head."""
     rows = x.flatten(0, -3).transpose(0, 1)  # [H, *B, I]
-    return torch.bmm(rows, weights).transpose(0, 1).contiguous().unflatten(0, x.shape[:-2])
+    return torch.bmm(rows, weights).transpose(0, 1).unflatten(0, x.shape[:-2])
 
 
 def masked_softmax(score: Tensor, allowed: Tensor | None) -> Tensor:
