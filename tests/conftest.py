@@ -6,7 +6,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 
 from jaxtyping import install_import_hook
 
-install_import_hook(["egam.nn", "egam.decode.draws", "egam.problems.symmetry"], "beartype.beartype")
+install_import_hook(
+    ["egam.nn", "egam.decode.draws", "egam.problems.in_time", "egam.problems.symmetry"], "beartype.beartype"
+)
 
 import pytest
 import torch
