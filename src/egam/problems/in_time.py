@@ -45,7 +45,7 @@ def tight_groups(travel: Float[Tensor, "B N N"], window: Float[Tensor, "B N 2"])
     together = max(1, TABLE // max(1, len(combinations)))
     parts = [_tightest(t, w, combinations) for t, w in zip(travel.split(together), window.split(together), strict=True)]
     most = max(members.shape[1] for members, _ in parts)
-    members = torch.cat([_filled(part, most, 0.0) for part, _ in parts])  # node 0: visited, so never a group that is left
+    members = torch.cat([_filled(part, most, 0.0) for part, _ in parts])  # node 0 is visited
     arrive_by = torch.cat([_filled(part, most, math.inf) for _, part in parts])  # [B, M, 3]
     leave_by = travel.new_full((*travel.shape[:2], most), -math.inf)
     for place in range(3):
