@@ -40,8 +40,7 @@ further() { # PROBLEM STEPS LR --set ..: REINFORCE from there; without entropy, 
 }
 
 muon() { # RUN STEPS PROBLEM LR ENTROPY FROM --set ..: REINFORCE by Muon, which needs about half of Adam's instances
-    stage "$1" "$2" "$3" --size 15-50 "${small[@]}" --set optimizer=muon --set lr="$4" --set standardize=true \
-        --set entropy="$5" --init "$at/$6" "${@:7}"
+    stage "$1" "$2" "$3" --size 15-50 --config small --set lr="$4" --set entropy="$5" --init "$at/$6" "${@:7}"
 }
 
 blend() { # RUN FROM TO SHARE: weights between two runs; half-way between the ends of two short ones is better than both (docs/log.md)

@@ -149,7 +149,7 @@ def test_unknown_names_and_sizes(tmp_path):
     [
         (["tspp"], "did you mean 'tsp'?"),
         (["tsp", "--size", "2"], "size 2 of tsp makes 2 nodes"),
-        (["tsp", "--config", "gpu"], "presets: cpu, paper"),
+        (["tsp", "--config", "gpu"], "presets: cpu, paper, small"),
         (["tsp", "--steps", 2, "--minutes", 1], "--minutes and --steps"),
         (["tsp", "--resume", "missing"], "PROBLEM cannot be given with --resume"),
         (["--or-resume", "--resume", "missing"], "--or-resume cannot be given with --resume"),
