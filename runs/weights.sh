@@ -104,7 +104,9 @@ for problem in $only; do
         further tsptw 500 1e-4 --set mask=lookahead --set clock=stop --set beta=2
         muon tsptw-muon 1414 tsptw 5e-4 0.1 tsptw-further --set mask=lookahead --set clock=stop --set beta=2
         muon tsptw-muon2 1613 tsptw 3e-4 0.1 tsptw-muon --set mask=lookahead --set clock=stop --set beta=2
-        ship tsptw tsptw-muon2
+        muon tsptw-muon3 4551 tsptw 4e-4 0.1 tsptw-muon2 --set even=time --set mask=lookahead --set clock=stop --set beta=2
+        blend tsptw-muon4 tsptw-muon2 tsptw-muon3 0.75
+        ship tsptw tsptw-muon4
         ;;
     tspdl)
         stage tspdl20 2500 tspdl --size 20 "${small[@]}" --set lr=5e-4 --set mask=lookahead
@@ -115,7 +117,8 @@ for problem in $only; do
         muon tspdl-muon 2366 tspdl 5e-4 0.1 tspdl-again --set mask=lookahead
         muon tspdl-muon2 1509 tspdl 3e-4 0.1 tspdl-muon --set mask=lookahead
         muon tspdl-muon3 2446 tspdl 4e-4 0.1 tspdl-muon2 --set mask=lookahead
-        ship tspdl tspdl-muon3
+        muon tspdl-muon4 8357 tspdl 4e-4 0.1 tspdl-muon3 --set even=time --set mask=lookahead
+        ship tspdl tspdl-muon4
         ;;
     vrptw)
         stage vrptw20 3600 vrptw --size 20 "${small[@]}" --set lr=5e-4

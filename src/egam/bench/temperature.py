@@ -27,7 +27,7 @@ from egam.problems.base import Problem
 from egam.weights import load_entry
 
 TRIED = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6)
-SIZES = {20: 128, 50: 48}  # N -> instances
+SIZES = {20: 128, 50: 160}  # N -> instances
 SEED = 90  # test sets have others
 
 
