@@ -51,8 +51,12 @@ def test_two_processes_train_as_one_does(tmp_path):
     for name in ("validation_cost", "validation_feasible"):
         assert float(two[-1][name]) == pytest.approx(float(one[-1][name]), rel=1e-5)
     weights = [read_tensors(tmp_path / f"run{count}" / "model.safetensors")[0] for count in (1, 2)]
-    for name, tensor in weights[0].items():
-        torch.testing.assert_close(weights[1][name], tensor, rtol=1e-3, atol=1e-4)
+    # a bias that an instance norm takes away again has gradient 0, of which Adam follows the rounding
+    without = ("edge_ff.outer.bias", "node_ff.outer.bias")
+    compared = [name for name in weights[0] if not (name.startswith("encoder.") and name.endswith(without))]
+    assert len(compared) == len(weights[0]) - 2
+    for name in compared:
+        torch.testing.assert_close(weights[1][name], weights[0][name], rtol=1e-3, atol=1e-4)
 
 
 def test_a_lost_process_is_named_and_the_others_end(tmp_path):
