@@ -20,6 +20,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from egam.nn.linear import linear
 from egam.nn.products import mixture, scores
 
 
@@ -47,28 +48,28 @@ class MultiHead(nn.Module):
 
     def scorers(self, keyed: Float[Tensor, "*B D"]) -> Float[Tensor, "*B H D"]:
         """A[h] = Wq_hᵀ Wk_h x / sqrt(K), so that the score of a query element y for x is y · A[h]."""
-        keys = self.split(keyed @ self.key.T) * self.scale  # [*B, H, K]
+        keys = self.split(linear(keyed, self.key)) * self.scale  # [*B, H, K]
         return _per_head(keys, self.query.unflatten(0, (self.heads, -1)))
 
     def askers(self, queried: Float[Tensor, "*B D"]) -> Float[Tensor, "*B H D"]:
         """Q[h] = Wk_hᵀ Wq_h x / sqrt(K), so that the score of x for a key element y is y · Q[h]."""
-        queries = self.split(queried @ self.query.T) * self.scale
+        queries = self.split(linear(queried, self.query)) * self.scale
         return _per_head(queries, self.key.unflatten(0, (self.heads, -1)))
 
     def payloads(self, valued: Float[Tensor, "*B D"]) -> Float[Tensor, "*B H D"]:
         """P[h] = Wo_h Wv_h x, what x adds to the output per unit of attention."""
-        values = self.split(valued @ self.value.T)
+        values = self.split(linear(valued, self.value))
         return _per_head(values, self.output.unflatten(1, (self.heads, -1)).permute(1, 2, 0))
 
     def tables(self, y: Float[Tensor, "*B N D"]) -> tuple[Float[Tensor, "*B H N K"], Float[Tensor, "*B H N K"]]:
         """Keys and values of y, for queries that come later."""
-        both = (y @ torch.cat([self.key, self.value]).T).unflatten(-1, (2, self.heads, -1))  # [*B, N, 2, H, K]
+        both = linear(y, torch.cat([self.key, self.value])).unflatten(-1, (2, self.heads, -1))  # [*B, N, 2, H, K]
         return both.select(-3, 0).transpose(-2, -3), both.select(-3, 1).transpose(-2, -3)
 
     def gathered(self, mixed: Float[Tensor, "*B H D"]) -> Float[Tensor, "*B D"]:
         """Σ_h Wo_h Wv_h mixed[h], for values that were averaged before they were projected."""
         weights = self.value.unflatten(0, (self.heads, -1)).transpose(1, 2)  # [H, D, K]
-        return _per_head(mixed, weights).flatten(-2) @ self.output.T
+        return linear(_per_head(mixed, weights).flatten(-2), self.output)
 
 
 def _per_head(x: Float[Tensor, "*B H I"], weights: Float[Tensor, "H I J"]) -> Float[Tensor, "*B H J"]:
@@ -138,9 +139,9 @@ def fast_attend(
 ) -> Float[Tensor, "B M D"]:
     """`attend` with keys and values computed beforehand (`MultiHead.tables`) by PyTorch's own fused kernel; `bias` is 0
     where allowed, else -inf."""
-    query, (keys, values) = mha.split(x @ mha.query.T).transpose(1, 2), tables
+    query, (keys, values) = mha.split(linear(x, mha.query)).transpose(1, 2), tables
     mixed = F.scaled_dot_product_attention(query, keys, values, attn_mask=bias.to(query.dtype))
-    return mixed.transpose(1, 2).flatten(2) @ mha.output.T
+    return linear(mixed.transpose(1, 2).flatten(2), mha.output)
 
 
 def folded_attend(

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from egam.nn.attention import MultiHead, attend, fast_attend, folded_attend
 from egam.nn.encoder import Encoded, FeedForward
+from egam.nn.linear import linear
 from egam.nn.products import scores
 from egam.problems.base import Spec
 
@@ -48,7 +49,7 @@ class Prepared:
     from_current: Float[Tensor, "B N D"]  # W_c's share of the current node, with the bias
     from_first: Float[Tensor, "B N D"] | None
     tables: list[tuple[Float[Tensor, "B H N K"], Float[Tensor, "B H N K"]]]  # keys and values of the nodes
-    to_logits: Float[Tensor, "D D"]  # W_qᵀ W_k / sqrt(D)
+    to_logits: Float[Tensor, "D D"]  # W_kᵀ W_q / sqrt(D)
 
 
 class DecoderLayer(nn.Module):
@@ -99,13 +100,13 @@ class Decoder(nn.Module):
 
     def prepare(self, encoded: Encoded) -> Prepared:
         weight, width = self.context.weight, self.width
-        first = encoded.nodes @ weight[:, width : 2 * width].T if self.context_first else None
+        first = linear(encoded.nodes, weight[:, width : 2 * width]) if self.context_first else None
         return Prepared(
             encoded=encoded,
-            from_current=encoded.nodes @ weight[:, :width].T + self.context.bias,
+            from_current=linear(encoded.nodes, weight[:, :width], self.context.bias),
             from_first=first,
             tables=[layer.node.tables(encoded.nodes) for layer in self.layers],
-            to_logits=self.out_query.T @ self.out_key / math.sqrt(width),
+            to_logits=self.out_key.T @ self.out_query / math.sqrt(width),
         )
 
     def step(self, prepared: Prepared, view: View) -> Float[Tensor, "B S N"]:
@@ -183,7 +184,7 @@ class Decoder(nn.Module):
             else:
                 seen = folded_attend(layer.edge, rows, edges, edge_bias)
             flat = layer.ff.fast(seen.view_as(flat) + flat)
-        query = (flat @ prepared.to_logits).view(batch * groups, queries, width)
+        query = linear(flat, prepared.to_logits).view(batch * groups, queries, width)
         logits = self.clip * torch.tanh(scores(query, edges)) + edge_bias
         return logits.view(batch, groups, queries, ends)
 

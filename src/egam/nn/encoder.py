@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from egam.nn import attention
 from egam.nn.attention import MultiHead
+from egam.nn.linear import linear
 from egam.nn.norm import Norm
 from egam.nn.tiles import encode_large
 from egam.nn.triangle import Triangle, symmetric, triangle_of, unfold
@@ -53,10 +53,8 @@ class FeedForward(nn.Module):
 
     def fast(self, x: Float[Tensor, "B M D"], with_bias: bool = True) -> Float[Tensor, "B M D"]:
         """The same with the residual added by the product itself, and without b2 where a norm takes it away again."""
-        rows = x.flatten(0, -2)
-        hidden = F.linear(rows, self.inner.weight, self.inner.bias).relu_()
-        result = torch.addmm(rows, hidden, self.outer.weight.T)
-        return (result.add_(self.outer.bias) if with_bias else result).view_as(x)
+        hidden = linear(x, self.inner.weight, self.inner.bias, relu=True)
+        return linear(hidden, self.outer.weight, self.outer.bias if with_bias else None, onto=x)
 
 
 class InputEmbedding(nn.Module):
