@@ -6,7 +6,9 @@
     memory       peak of a process that makes fast training steps
 Times are noisy on shared machines: every figure is a ratio to something measured beside it. Run it on quiet cores.
 `ratio` compares both forms in this process, which keeps freed memory (machine.py); `ratio_plain` compares with the
-textbook form in a process of its own that does not, as a plain program would run it.
+textbook form in a process of its own that does not, as a plain program would run it. The textbook form is plain
+PyTorch; `--plain-products` has the fast form multiply by PyTorch's own library too, which tells what the algebra gains
+from what the library does (nn/linear.py).
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import egam.nn.linear
 from egam.decode import draws
 from egam.decode.rollout import choose
 from egam.machine import cores, keep_pages
 from egam.nn.decoder import View
 from egam.nn.egam import EGAM, Shape
+from egam.nn.linear import linear
 from egam.problems import get_problem
 from egam.train.reinforce import Draw, advantages, distinct_starts, reinforce_step, symmetric_copies
 from egam.train.trainer import edge_micro_batch
@@ -65,8 +69,16 @@ def timed(action: Callable[[], Any], repetitions: int) -> Timing:
 
 
 def matmul_peak(repetitions: int = 9, size: int = 2048) -> Timing:
+    """PyTorch's own product."""
     left, right = torch.rand(size, size), torch.rand(size, size)
     return timed(lambda: left @ right, repetitions)
+
+
+def faster_peak(repetitions: int = 9, size: int = 2048) -> Timing:
+    """The product by the library that nn/linear.py takes on this machine."""
+    left, right = torch.rand(size, size), torch.rand(size, size)
+    with torch.inference_mode():
+        return timed(lambda: linear(left, right), repetitions)
 
 
 def useful_flops(nodes: int, shape: Shape) -> float:
@@ -87,14 +99,16 @@ def encoder_speed(nodes: int, instances: int, repetitions: int, textbook: bool) 
         fast = timed(lambda: network.encode(features), repetitions)
         slow = encoder_textbook(nodes, instances, max(3, repetitions // 3)) if textbook else None
         peak = Timing(peak.seconds + matmul_peak().seconds)  # before and after
+        faster = faster_peak()
     flops = useful_flops(nodes, network.shape) * instances
-    peak_rate = 2 * 2048**3 / peak.median
     row = {
         "nodes": nodes,
         "fast_ms": [1e3 * fast.best / instances, 1e3 * fast.median / instances],
-        "gflops": [flops / fast.best / 1e9, flops / fast.median / 1e9],
-        "peak_gflops": [2 * 2048**3 / peak.best / 1e9, peak_rate / 1e9],
-        "share_of_peak": [flops / fast.best / (2 * 2048**3 / peak.best), flops / fast.median / peak_rate],
+        "gflops": _rates(flops, fast),
+        "peak_gflops": _rates(2 * 2048**3, peak),
+        "share_of_peak": _shares(flops, fast, peak),
+        "faster_peak_gflops": _rates(2 * 2048**3, faster),
+        "share_of_faster_peak": _shares(flops, fast, faster),
     }
     if slow:
         row["textbook_ms"] = [1e3 * slow.best / instances, 1e3 * slow.median / instances]
@@ -102,6 +116,15 @@ def encoder_speed(nodes: int, instances: int, repetitions: int, textbook: bool) 
         plain = _plain(f"encoder_textbook({nodes}, {instances}, 3)")
         row["ratio_plain"] = [plain.best / fast.best, plain.median / fast.median]
     return row
+
+
+def _rates(flops: float, timing: Timing) -> list[float]:
+    return [flops / timing.best / 1e9, flops / timing.median / 1e9]
+
+
+def _shares(flops: float, timing: Timing, peak: Timing) -> list[float]:
+    """The rate of `flops` in `timing` as a share of the rate of a 2048³ product, best and median."""
+    return [a / b for a, b in zip(_rates(flops, timing), _rates(2 * 2048**3, peak), strict=True)]
 
 
 def encoder_textbook(nodes: int, instances: int, repetitions: int) -> Timing:
@@ -213,20 +236,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, no textbook training step")
     parser.add_argument("--default-malloc", action="store_true", help="do not ask the C library to keep freed pages")
+    parser.add_argument("--plain-products", action="store_true", help="all products by PyTorch's own library")
     arguments = parser.parse_args()
+    if arguments.plain_products:
+        egam.nn.linear.BY_ONEDNN = False
     kept = False if arguments.default_malloc else keep_pages()
-    print(json.dumps({"torch": torch.__version__, "threads": torch.get_num_threads(), "pages_kept": kept}), flush=True)
+    about = {"torch": torch.__version__, "threads": torch.get_num_threads(), "pages_kept": kept}
+    print(json.dumps(about | {"onednn": egam.nn.linear.BY_ONEDNN}), flush=True)
     few = arguments.quick
-    for row in (
+    rows: list[Callable[[], dict[str, Any]]] = [
         lambda: {"encoder": encoder_speed(20, 64, 5 if few else 15, True)},
         lambda: {"encoder": encoder_speed(50, 16, 5 if few else 15, True)},
         lambda: {"encoder": encoder_speed(100, 4, 5 if few else 15, not few)},
         lambda: {"training": training_speed(20, 32, 20, 3 if few else 10, not few)},
         lambda: {"training": training_speed(50, 32, 20, 2 if few else 5, not few)},
+    ]
+    in_processes_of_their_own: list[Callable[[], dict[str, Any]]] = [
         lambda: {"training": training_by_processes(20, 32, 20, 4 if few else 12)},
         lambda: {"training": training_by_processes(50, 32, 20, 2 if few else 6)},
         lambda: {"training": {"nodes": 50, "batch": "32 x 20", "peak_memory_gib": peak_memory_gib(50, 32, 20)}},
-    ):
+    ]
+    for row in rows if arguments.plain_products else rows + in_processes_of_their_own:
         print(json.dumps(_rounded(row())), flush=True)
     print(json.dumps({"own_peak_memory_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}))
 

@@ -135,12 +135,13 @@ def fast_attend(
     mha: MultiHead,
     x: Float[Tensor, "B M D"],
     tables: tuple[Float[Tensor, "B H N K"], Float[Tensor, "B H N K"]],
-    bias: Float[Tensor, "B 1 M N"],
+    bias: Float[Tensor, "B 1 M N"] | None = None,
 ) -> Float[Tensor, "B M D"]:
     """`attend` with keys and values computed beforehand (`MultiHead.tables`) by PyTorch's own fused kernel; `bias` is 0
     where allowed, else -inf."""
     query, (keys, values) = mha.split(linear(x, mha.query)).transpose(1, 2), tables
-    mixed = F.scaled_dot_product_attention(query, keys, values, attn_mask=bias.to(query.dtype))
+    mask = None if bias is None else bias.to(query.dtype)
+    mixed = F.scaled_dot_product_attention(query, keys, values, attn_mask=mask)
     return linear(mixed.transpose(1, 2).flatten(2), mha.output)
 
 
@@ -155,6 +156,11 @@ def folded_attend(
     score = scores(asks, y).reshape(len(x), x.shape[1], mha.heads, -1) + bias[:, :, None]
     mixed = mixture(score.softmax(-1).flatten(1, 2), y)  # [B, M·H, D]
     return mha.gathered(mixed.view(*x.shape[:2], mha.heads, -1))
+
+
+def fast_node_node(mha: MultiHead, nodes: Float[Tensor, "B N D"]) -> Float[Tensor, "B N D"]:
+    """The same products, by the fused kernel and by `linear`."""
+    return fast_attend(mha, nodes, mha.tables(nodes))
 
 
 def fast_node_edge(

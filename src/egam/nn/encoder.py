@@ -27,7 +27,7 @@ from egam.nn.tiles import encode_large
 from egam.nn.triangle import Triangle, symmetric, triangle_of, unfold
 from egam.problems.base import Features, Spec, map_tensors
 
-CHUNK_ROWS = 1536  # edges that go through a layer together on a CPU: with its 512-wide hidden block they fit a cache
+CHUNK_ROWS = 2560  # edges that go through a layer together on a CPU: with its 512-wide hidden block they fit a cache
 TILED_FROM = 128  # nodes from which on an instance goes through in tiles where no gradients are wanted
 
 
@@ -103,7 +103,7 @@ class EncoderLayer(nn.Module):
 
         What belongs to nodes is done for the whole batch, what belongs to edges chunk by chunk.
         """
-        nodes = attention.node_node(self.node_node, nodes) + nodes
+        nodes = attention.fast_node_node(self.node_node, nodes) + nodes
         start, end = self._ends(nodes)
         table = EndTables(
             scorers=self.edge_node.scorers(start),
@@ -122,7 +122,7 @@ class EncoderLayer(nn.Module):
                 part = slice(at, at + size)
                 rows[part], mixed[part] = self._edges(map_tensors(table, lambda t: t[part]), rows[part], triangle)  # noqa: B023
         nodes = self.node_edge.gathered(mixed) + nodes
-        return self.node_norm_out(self.node_ff(self.node_norm_in(nodes))), rows
+        return self.node_norm_out(self.node_ff.fast(self.node_norm_in(nodes))), rows
 
     def _edges(self, table: EndTables, rows: Tensor, triangle: Triangle | None) -> tuple[Tensor, Tensor]:
         """Edge-node attention, the edges' half of node-edge attention, and the edges' feed-forward."""

@@ -48,7 +48,7 @@ class Norm(nn.Module):
             return self._batch_norm(x, share / len(x))
         if torch.is_grad_enabled():
             return _InstanceNorm.apply(x, self.weight, self.bias, share)
-        return _instance_norm(x, self.weight, self.bias, share)[0]
+        return _instance_norm_once(x, self.weight, self.bias, share)
 
     def _batch_norm(self, x: Tensor, share: Tensor) -> Tensor:
         if self.training:
@@ -68,6 +68,15 @@ def _instance_norm(x: Tensor, weight: Tensor, bias: Tensor, share: Tensor) -> tu
     centred = x - torch.bmm(shares, x)
     rstd = (torch.bmm(shares, centred.square()) + EPSILON).rsqrt()  # [B, 1, D]
     return torch.addcmul(bias, centred, rstd * weight), centred, rstd
+
+
+def _instance_norm_once(x: Tensor, weight: Tensor, bias: Tensor, share: Tensor) -> Tensor:
+    """The same y in one large block of memory, for what needs no gradient."""
+    shares = share.expand(len(x), 1, -1)
+    mean = torch.bmm(shares, x)
+    block = x - mean
+    scale = (torch.bmm(shares, block.mul_(block)) + EPSILON).rsqrt() * weight  # [B, 1, D]
+    return torch.addcmul(bias - mean * scale, x, scale, out=block)
 
 
 class _InstanceNorm(torch.autograd.Function):
