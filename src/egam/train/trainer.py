@@ -45,7 +45,7 @@ from egam.train.reinforce import Draw, Extras, StepReport, reinforce_step
 from egam.weights import load_model, load_state, read_tensors, save_model, write_tensors
 
 VALIDATION_SEED = 4321
-MICRO_CHUNKS = 8  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
+MICRO_CHUNKS = 4  # encoder chunks per micro-batch: gradients stay near the cache, and the decoder gets enough rows
 GLIMPSE_BYTES = 128 << 20  # attention weights of a micro-batch's decisions, in networks without edges
 DIVERGED = 2.0  # times the objective of the first step of that size, in the mean over the last steps
 RECENT = 0.05  # weight of the newest step in that mean: one batch of unlucky instances is no divergence
