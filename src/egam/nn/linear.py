@@ -22,6 +22,9 @@ BY_ONEDNN = (
     and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 )
+# Multiply-adds from which on it is worth its 10 µs per call: in training, where a shape comes back in every step, and
+# elsewhere, as a kernel for a new shape takes about a millisecond to make.
+OFTEN, ONCE = 1 << 20, 1 << 24
 
 
 def linear(
@@ -33,7 +36,7 @@ def linear(
 ) -> Float[Tensor, "*R O"]:
     """x Wᵀ + b, then ReLU or a residual; not both."""
     rows = x.reshape(-1, x.shape[-1])
-    if not _suits_onednn(rows):
+    if not _suits_onednn(rows, weight):
         return _plain(x, weight, bias, onto, relu)
     flat_onto = None if onto is None else onto.reshape(-1, onto.shape[-1])
     if torch.is_grad_enabled():
@@ -52,12 +55,12 @@ def _plain(x: Tensor, weight: Tensor, bias: Tensor | None, onto: Tensor | None, 
     return result if bias is None else result.add_(bias)
 
 
-def _suits_onednn(rows: Tensor) -> bool:
+def _suits_onednn(rows: Tensor, weight: Tensor) -> bool:
     return (
         BY_ONEDNN
         and rows.dtype == torch.float32
         and rows.device.type == "cpu"
-        and len(rows) > 0
+        and len(rows) * weight.numel() >= (OFTEN if torch.is_grad_enabled() else ONCE)
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
     )
