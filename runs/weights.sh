@@ -106,7 +106,9 @@ for problem in $only; do
         muon tsptw-muon2 1613 tsptw 3e-4 0.1 tsptw-muon --set mask=lookahead --set clock=stop --set beta=2
         muon tsptw-muon3 4551 tsptw 4e-4 0.1 tsptw-muon2 --set even=time --set mask=lookahead --set clock=stop --set beta=2
         blend tsptw-muon4 tsptw-muon2 tsptw-muon3 0.75
-        ship tsptw tsptw-muon4
+        muon tsptw-muon5 4491 tsptw 3e-4 0.1 tsptw-muon4 --set even=time --set ema=0.998 --set seed=5 --set mask=lookahead \
+            --set clock=stop --set beta=2
+        ship tsptw tsptw-muon5
         ;;
     tspdl)
         stage tspdl20 2500 tspdl --size 20 "${small[@]}" --set lr=5e-4 --set mask=lookahead
@@ -118,7 +120,8 @@ for problem in $only; do
         muon tspdl-muon2 1509 tspdl 3e-4 0.1 tspdl-muon --set mask=lookahead
         muon tspdl-muon3 2446 tspdl 4e-4 0.1 tspdl-muon2 --set mask=lookahead
         muon tspdl-muon4 8357 tspdl 4e-4 0.1 tspdl-muon3 --set even=time --set mask=lookahead
-        ship tspdl tspdl-muon4
+        muon tspdl-muon5 12500 tspdl 4e-4 0.1 tspdl-muon4 --set even=time --set ema=0.998 --set mask=lookahead
+        ship tspdl tspdl-muon5
         ;;
     vrptw)
         stage vrptw20 3600 vrptw --size 20 "${small[@]}" --set lr=5e-4
