@@ -65,7 +65,11 @@ for problem in $only; do
         muon tsp-muon3 2316 tsp 3e-4 0.05 tsp-muon2
         muon tsp-muon4 597 tsp 2e-4 0.02 tsp-muon3
         blend tsp-muon5 tsp-muon3 tsp-muon4 0.5
-        ship tsp-small tsp-muon5
+        muon tsp-muon6 2572 tsp 3e-4 0.03 tsp-muon5 --set even=time --set ema=0.998 --set seed=5
+        blend tsp-muon7 tsp-muon5 tsp-muon6 0.5
+        muon tsp-muon8 1094 tsp 3e-4 0.05 tsp-muon7 --set ema=0.998 --set seed=8
+        blend tsp-muon9 tsp-muon7 tsp-muon8 0.5
+        ship tsp-small tsp-muon9
         ;;
     atsp)
         # a directed network that begins as tsp-small's
