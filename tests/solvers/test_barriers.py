@@ -67,13 +67,20 @@ def test_every_solver_finds_what_it_finds_without_them(name):
     assert judge(instance, solution).cost <= cost * (1.02 if name == "or-tools" else 1.0)
 
 
+def test_the_network_sees_ordinary_ways_beside_a_barrier():
+    """Beside 1e9 it goes as it goes beside 20,000: a single greedy tour may be better or worse, all together are not.
+    One may end where only the barrier is left, so that it is judged on the lower one."""
+    ratios = []
+    for seed in range(30):
+        barred = Instance("tsp", matrix=matrix_with_barriers(12, seed))
+        plain = Instance("tsp", matrix=barred.matrix.clip(max=20_000))
+        greedy = judge(plain, solve(barred, samples=0).solution).cost
+        ratios.append(greedy / solve(plain, samples=0).cost)
+    assert np.median(ratios) < 1.1 and np.exp(np.log(ratios).mean()) < 1.1
+
+
 @pytest.mark.parametrize("seed", range(5))
-def test_the_network_sees_ordinary_ways_beside_a_barrier(seed):
-    """Beside 1e9 it goes as it goes beside 20,000. One greedy tour may end where only the barrier is left, so that
-    it is judged on the lower one; what `solve` tries by default does not cross it."""
+def test_what_solve_tries_by_default_does_not_cross_a_barrier(seed):
     barred = Instance("tsp", matrix=matrix_with_barriers(12, seed))
-    plain = Instance("tsp", matrix=barred.matrix.clip(max=20_000))
-    greedy = judge(plain, solve(barred, samples=0).solution).cost
-    assert greedy < 1.1 * solve(plain, samples=0).cost
-    best, proven = solve_proven("held-karp", plain, 10.0)
-    assert proven and solve(barred).cost < 1.3 * judge(plain, best).cost < HUGE
+    best, proven = solve_proven("held-karp", Instance("tsp", matrix=barred.matrix.clip(max=20_000)), 10.0)
+    assert proven and solve(barred).cost < 1.3 * judge(barred, best).cost < HUGE
