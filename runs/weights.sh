@@ -104,14 +104,14 @@ for problem in $only; do
     tsptw)
         lessons tsptw 10-30 150 pyvrp 0.05
         lessons tsptw 31-60 120 pyvrp 0.12
-        taught tsptw 2000 --set mask=lookahead --set clock=stop
-        further tsptw 500 1e-4 --set mask=lookahead --set clock=stop --set beta=2
-        muon tsptw-muon 1414 tsptw 5e-4 0.1 tsptw-further --set mask=lookahead --set clock=stop --set beta=2
-        muon tsptw-muon2 1613 tsptw 3e-4 0.1 tsptw-muon --set mask=lookahead --set clock=stop --set beta=2
-        muon tsptw-muon3 4551 tsptw 4e-4 0.1 tsptw-muon2 --set even=time --set mask=lookahead --set clock=stop --set beta=2
+        taught tsptw 2000 --set mask=lookahead --set hint=stop
+        further tsptw 500 1e-4 --set mask=lookahead --set hint=stop --set beta=2
+        muon tsptw-muon 1414 tsptw 5e-4 0.1 tsptw-further --set mask=lookahead --set hint=stop --set beta=2
+        muon tsptw-muon2 1613 tsptw 3e-4 0.1 tsptw-muon --set mask=lookahead --set hint=stop --set beta=2
+        muon tsptw-muon3 4551 tsptw 4e-4 0.1 tsptw-muon2 --set even=time --set mask=lookahead --set hint=stop --set beta=2
         blend tsptw-muon4 tsptw-muon2 tsptw-muon3 0.75
         muon tsptw-muon5 4491 tsptw 3e-4 0.1 tsptw-muon4 --set even=time --set ema=0.998 --set seed=5 --set mask=lookahead \
-            --set clock=stop --set beta=2
+            --set hint=stop --set beta=2
         ship tsptw tsptw-muon5
         ;;
     tspdl)

@@ -46,9 +46,9 @@ class Entry:
         return str(self.config.get("mask", "paper"))
 
     @property
-    def clock(self) -> str:
-        """What the network is told of the time (problems/base.CLOCKS)."""
-        return str(self.config.get("clock", "paper"))
+    def hint(self) -> str:
+        """What the network's decoder is told (problems/base.py: CLOCKS, TOTALS)."""
+        return str(self.config.get("hint", "paper"))
 
     @property
     def trained_on(self) -> str:

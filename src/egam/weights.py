@@ -50,7 +50,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 def save_model(folder: Path, network: Model, problem: Problem, trained: dict[str, Any]) -> None:
     """Write model.safetensors, then config.json, which names its hash."""
     about = {"network": network.name, "problem": problem.name, "variant": problem.variant, "mask": problem.mask}
-    about["clock"] = getattr(problem, "clock", "paper")
+    about["hint"] = getattr(problem, "hint", "paper")
     _write(folder, network.state_dict(), "float32", {**about, "shape": network.shape.to_dict(), "trained": trained})
 
 
@@ -69,7 +69,7 @@ def load_entry(entry: Entry) -> tuple[Model, Problem, dict[str, Any]]:
             "the file is damaged or foreign"
         )
     _check_numbers(path, tensors, str(config.get("dtype", "float32")))
-    problem = get_problem(entry.problem, entry.variant, entry.mask, clock=entry.clock)
+    problem = get_problem(entry.problem, entry.variant, entry.mask, hint=entry.hint)
     shape = _shape(entry.folder / "config.json", config)
     network = NETWORKS[config["network"]](problem.spec, shape)
     load_state(network, tensors, str(path))
@@ -107,7 +107,7 @@ def ship(
     target.mkdir(parents=True, exist_ok=True)
     keys = ("network", "problem", "variant", "shape")
     about = {**{key: config[key] for key in keys}, "mask": mask or config.get("mask", "paper")}
-    about["clock"] = config.get("clock", "paper")
+    about["hint"] = config.get("hint", "paper")
     get_problem(config["problem"], config["variant"], about["mask"])  # explains a mask that cannot be
     (target / MEASURED).unlink(missing_ok=True)  # of the weights before
     _write(target, tensors, "float16", {**about, "trained": config.get("trained", {}), "remarks": remarks})

@@ -105,13 +105,13 @@ def test_weights_of_a_run_load_and_start_another(tmp_path):
 def test_weights_tell_all_stages_of_their_training(tmp_path):
     run(tmp_path / "first", changed(TINY, {"problem": "vrptw"}, ""))
     config = changed(TINY, {"problem": "vrptw", "size": "5", "mask": "lookahead", "lr": 1e-4, "standardize": True}, "")
-    config = changed(config, {"clock": "stop"}, "")
+    config = changed(config, {"hint": "stop"}, "")
     _train_until(Trainer.fresh(config, tmp_path / "second", init=str(tmp_path / "first"), say=quiet), stop_after=3)
     Trainer.resumed(tmp_path / "second", say=quiet).train()
     _, problem, about = load_model(tmp_path / "second")
     assert problem.mask == about["mask"] == "lookahead"
-    assert problem.clock == about["clock"] == "stop"
-    assert about["trained"]["recipe"] == "lr 0.0001, batch 4, m 1, n 4, clock stop, standardize True"
+    assert problem.hint == about["hint"] == "stop"
+    assert about["trained"]["recipe"] == "lr 0.0001, batch 4, m 1, n 4, hint stop, standardize True"
     first = about["trained"]["after"]
     assert (first["size"], first["steps"]) == ("6-8", 6) and "after" not in first
 

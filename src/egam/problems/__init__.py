@@ -27,7 +27,7 @@ PROBLEMS: dict[str, tuple[Callable[..., Problem], tuple[str, ...]]] = {  # name 
 }
 
 
-def get_problem(name: str, variant: str = "", mask: str = "paper", beta: float = 1.0, clock: str = "paper") -> Problem:
+def get_problem(name: str, variant: str = "", mask: str = "paper", beta: float = 1.0, hint: str = "paper") -> Problem:
     """The problem of that name; without a variant, its default one."""
     kind_of(name)  # explains an unknown name
     problem, variants = PROBLEMS[name]
@@ -37,7 +37,7 @@ def get_problem(name: str, variant: str = "", mask: str = "paper", beta: float =
         near = nearest(variant, list(variants))
         raise BadInput(f"variant '{variant}' of {name} is unknown{near}; accepted: {', '.join(variants)}")
     given: dict[str, Any] = {"variant": variant} if variant else {}
-    for key, value in (("mask", mask), ("clock", clock)):
+    for key, value in (("mask", mask), ("hint", hint)):
         known: tuple[str, ...] = getattr(problem, f"{key}s", ("paper",))
         if value not in known:
             near = nearest(value, list(known))

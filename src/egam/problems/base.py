@@ -28,6 +28,8 @@ SMALLEST = 3  # nodes, depot or start included
 FAR, STRAIGHT, MOST = 0.2, 0.1, 3.0  # how a matrix is measured against a map; see _matrix_units
 LONGEST_SEEN = 3.0  # scaled units; generated ways are shorter
 CLOCKS = ("paper", "stop")  # what a decoder is told of the time: its share of the horizon, or since this stop opened
+LEVELS = ("paper", "levels")  # what a decoder is told beside the paper's number: how high an instance's values are
+SEEN_LEVEL = 10.0  # what means of values are multiplied by: those of generated instances differ by hundredths
 MASKS = ("paper", "lookahead")  # which next nodes a network may choose from, where a problem's file knows both
 TOLERANCE = 1e-5  # scaled units; float32 sums along a route are not finer
 
@@ -153,6 +155,12 @@ def clock(which: str, time: Float[Tensor, "B S"], batch: Any, current: Int[Tenso
     if which == "paper":
         return (time / batch.horizon[:, None])[..., None]
     return (time - gather_nodes(batch.window[..., 0], current))[..., None]
+
+
+def level(values: Float[Tensor, "B N"], like: Float[Tensor, "B S"]) -> Float[Tensor, "B S"]:
+    """The mean of a feature over the customers. The encoder's norm takes away what all nodes of an instance share, so
+    that a decoder does not know it unless it is told."""
+    return (SEEN_LEVEL * values[:, 1:].mean(1))[:, None].expand_as(like)
 
 
 def gather_rows(table: Float[Tensor, "B N N"], nodes: Int[Tensor, "B S"]) -> Float[Tensor, "B S N"]:

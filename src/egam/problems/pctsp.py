@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -49,10 +50,21 @@ class PCTSP:
     name: str = "pctsp"
     variant: str = ""
     mask: str = "paper"
+    hint: str = "paper"
+    hints: ClassVar[tuple[str, ...]] = base.LEVELS
     unit: float = 1.0
-    spec: Spec = Spec(
-        node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
-    )
+
+    @property
+    def spec(self) -> Spec:
+        told = 1 if self.hint == "paper" else 3
+        return Spec(
+            node_features=4,
+            depot_features=2,
+            edge_features=1,
+            context_features=told,
+            context_first=False,
+            directed=False,
+        )
 
     def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
         base.check_size(self.name, size + 1, size)
@@ -73,7 +85,7 @@ class PCTSP:
         return Batch(coords, travel, unit, prize, penalty, 2 * base.seen(travel).amax((1, 2)))
 
     def features(self, batch: Batch) -> Features:
-        prize, penalty = batch.prize.clamp(max=PRIZE_SEEN), batch.penalty.clamp(max=PENALTY_SEEN)
+        prize, penalty = self._seen(batch)
         nodes = torch.cat([batch.coords, prize[..., None], penalty[..., None]], -1)
         return Features(nodes=nodes, depot=batch.coords[:, 0], edges=base.undirected(batch.travel))
 
@@ -113,7 +125,14 @@ class PCTSP:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        return (1 - state.collected).clamp_min(0)[..., None]
+        missing = (1 - state.collected).clamp_min(0)
+        if self.hint == "paper":
+            return missing[..., None]
+        return torch.stack([missing, *(base.level(values, missing) for values in self._seen(batch))], -1)
+
+    def _seen(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """[B, N] prizes and penalties as the network sees them."""
+        return batch.prize.clamp(max=PRIZE_SEEN), batch.penalty.clamp(max=PENALTY_SEEN)
 
     def cost(self, batch: Batch, state: State) -> Tensor:
         return state.length + torch.where(state.visited, 0.0, batch.penalty[:, None]).sum(-1)

@@ -59,8 +59,8 @@ class TSPTW:
     variant: str = "medium"
     mask: str = "paper"
     masks: ClassVar[tuple[str, ...]] = base.MASKS
-    clock: str = "paper"
-    clocks: ClassVar[tuple[str, ...]] = base.CLOCKS
+    hint: str = "paper"
+    hints: ClassVar[tuple[str, ...]] = base.CLOCKS
     beta: float = 1.0  # the paper's β: what a violation costs in training
     unit: float = SIDE
     spec: Spec = Spec(
@@ -149,7 +149,7 @@ class TSPTW:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        return base.clock(self.clock, state.time, batch, state.current)
+        return base.clock(self.hint, state.time, batch, state.current)
 
     def cost(self, batch: Batch, state: State) -> Tensor:
         return state.length

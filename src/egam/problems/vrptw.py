@@ -52,8 +52,8 @@ class VRPTW:
     variant: str = ""
     mask: str = "paper"
     masks: ClassVar[tuple[str, ...]] = base.MASKS
-    clock: str = "paper"
-    clocks: ClassVar[tuple[str, ...]] = base.CLOCKS
+    hint: str = "paper"
+    hints: ClassVar[tuple[str, ...]] = base.CLOCKS
     unit: float = 1.0
     spec: Spec = Spec(
         node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
@@ -119,7 +119,7 @@ class VRPTW:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        return base.clock(self.clock, state.time, batch, state.current)
+        return base.clock(self.hint, state.time, batch, state.current)
 
     def cost(self, batch: Batch, state: State) -> Tensor:
         return (~state.served).sum(-1).to(batch.travel.dtype)

@@ -28,9 +28,9 @@ from egam.errors import BadInput, EgamError
 from egam.files import write_text
 from egam.methods import get_method
 from egam.nn import NETWORKS
-from egam.nn.directed import directed_state
 from egam.nn.egam import EGAM, Shape
 from egam.nn.encoder import chunk_size
+from egam.nn.grown import grown_state
 from egam.problems import get_problem
 from egam.problems.base import Arrays, map_tensors
 from egam.train import processes
@@ -62,7 +62,7 @@ class Trainer:
 
     def __init__(self, config: TrainConfig, folder: str | Path, say: Callable[[str], Any] = print):
         self.config, self.folder, self.say = config.checked(), Path(folder), say
-        self.problem = get_problem(config.problem, config.variant, config.mask, config.beta, config.clock)
+        self.problem = get_problem(config.problem, config.variant, config.mask, config.beta, config.hint)
         if config.batch % processes.count():
             raise BadInput(f"batch {config.batch} is not a multiple of the {processes.count()} processes")
         self.rank, self.world = processes.join(config.device)
@@ -114,9 +114,7 @@ class Trainer:
             if (other.name, other.shape) != (trainer.network.name, trainer.network.shape):
                 ours = f"{trainer.network.name} {trainer.network.shape}"
                 raise BadInput(f"{init}: has {other.name} {other.shape}; this run's network is {ours}")
-            state = other.state_dict()
-            if isinstance(other, EGAM) and trainer.problem.spec.directed and not other.spec.directed:
-                state = directed_state(other, trainer.problem.spec)
+            state = grown_state(other, trainer.problem.spec)
             load_state(trainer.network, state, init)
             load_state(trainer.averaged, state, init)
             trainer.baseline = make_baseline(config, trainer.network, trainer.problem)

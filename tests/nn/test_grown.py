@@ -1,4 +1,4 @@
-"""An undirected network's weights in a directed one: the same answers where directions do not differ."""
+"""Weights in a network that sees more: the same answers at first."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ import torch
 
 from egam.decode.strategies import Decoding, decode
 from egam.errors import BadInput
-from egam.nn.directed import directed_state
 from egam.nn.egam import EGAM, Shape
+from egam.nn.grown import grown_state
 from egam.problems import get_problem
 from egam.problems.base import Features
 from egam.train.config import TrainConfig
@@ -20,7 +20,7 @@ def two_networks() -> tuple[EGAM, EGAM]:
     torch.manual_seed(3)
     undirected = EGAM(get_problem("tsp").spec, SMALL).double().eval()
     directed = EGAM(get_problem("atsp").spec, SMALL).double().eval()
-    directed.load_state_dict(directed_state(undirected, directed.spec))
+    directed.load_state_dict(grown_state(undirected, directed.spec))
     return undirected, directed
 
 
@@ -49,7 +49,7 @@ def test_symmetric_instances_get_the_same_tours():
 def test_other_features_are_refused():
     cvrp = EGAM(get_problem("cvrp").spec, SMALL)
     with pytest.raises(BadInput, match="undirected problem that has other features"):
-        directed_state(cvrp, get_problem("atsp").spec)
+        grown_state(cvrp, get_problem("atsp").spec)
 
 
 def test_a_directed_run_starts_from_undirected_weights(tmp_path):
@@ -63,3 +63,19 @@ def test_a_directed_run_starts_from_undirected_weights(tmp_path):
     assert torch.equal(after.network.decoder.out_key, before.network.decoder.out_key)
     assert torch.equal(after.network.encoder.layers[0].start.weight, torch.eye(16))
     assert after.train() == 0
+
+
+def test_a_decoder_that_is_told_more_begins_with_the_same_tours(tmp_path):
+    shape = {"width": 16, "heads": 2, "hidden": 32, "encoder_layers": 1, "steps": 2, "validation_count": 4, "batch": 2}
+    settings = {**shape, "problem": "pctsp", "size": "6", "n": 3}
+    before = Trainer.fresh(TrainConfig(**settings), tmp_path / "before", say=lambda text: None)
+    before.train()
+    after = Trainer.fresh(
+        TrainConfig(**settings, hint="levels"), tmp_path / "after", init=str(tmp_path / "before"), say=lambda text: None
+    )
+    assert after.network.decoder.context.weight.shape[1] == before.network.decoder.context.weight.shape[1] + 2
+    arrays = before.problem.generate(np.random.default_rng(3), 6, 9)
+    costs = [decode(trainer.network, trainer.problem, arrays, Decoding()).cost for trainer in (before, after)]
+    assert np.array_equal(*costs)
+    assert after.train() == 0
+    assert not torch.equal(after.network.decoder.context.weight[:, -2:], torch.zeros(16, 2))
