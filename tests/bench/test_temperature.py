@@ -24,6 +24,12 @@ def test_excess():
     np.testing.assert_allclose(unserved, [0, 50])
 
 
+def test_longer_routes_are_not_tried_much_hotter():
+    assert temperature.not_much_hotter(0.5) == (0.5, 0.7)
+    assert temperature.not_much_hotter(1.4) == (0.5, 0.7, 1.0, 1.4, 2.0)
+    assert temperature.not_much_hotter(5.6) == temperature.TRIED
+
+
 def test_the_best_temperatures_go_into_config_and_card(tmp_path, monkeypatch, capsys):
     problem = get_problem("cvrp")
     save_model(tmp_path, EGAM(problem.spec, Shape(16, 2, 32, 1)), problem, {"size": "20"})

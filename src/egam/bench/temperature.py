@@ -4,14 +4,17 @@
 
 An instance's excess at a temperature is what its solution costs above the best one found at any of them, a whole cost
 if it is infeasible there; instances that no temperature solves do not count. The best temperature of a size has the
-smallest mean excess.
+smallest mean excess. Long routes want to be sampled cooler than short ones (docs/log.md), so that a size is not tried
+at more than one step above what was best for the size before.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,8 +29,8 @@ from egam.nn.temperature import Temperature
 from egam.problems.base import Problem
 from egam.weights import load_entry
 
-TRIED = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6)
-SIZES = {20: 128, 50: 160}  # N -> instances
+TRIED: tuple[float, ...] = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6)
+SIZES = {20: 128, 50: 160, 100: 48}  # N, ascending -> instances
 SEED = 90  # test sets have others
 
 
@@ -40,13 +43,21 @@ def excess(costs: np.ndarray, feasible: np.ndarray) -> np.ndarray:
     return np.asarray(100 * above.mean(1)) if solved.any() else np.zeros(len(costs))
 
 
-def best_at(network: Model, problem: Problem, size: int, count: int) -> tuple[float, np.ndarray]:
-    """The temperature to take, and the mean excess of each."""
+def best_at(
+    network: Model, problem: Problem, size: int, count: int, tried: Sequence[float] = TRIED
+) -> tuple[float, dict[float, float]]:
+    """The temperature to take, and the mean excess of each that was tried."""
     arrays = seeded(problem, size, count, SEED).arrays
-    found = [decode(network, problem, arrays, Decoding(8, 20, temperature=each)) for each in TRIED]
+    found = [decode(network, problem, arrays, Decoding(8, 20, temperature=each)) for each in tried]
     means = excess(np.stack([each.cost for each in found]), np.stack([each.feasible for each in found]))
-    nearest_to_1 = np.argsort(np.abs(np.log(TRIED)), kind="stable")  # where several are as good
-    return TRIED[min(nearest_to_1, key=lambda k: round(float(means[k]), 6))], means
+    by_temperature = {each: round(float(mean), 6) for each, mean in zip(tried, means, strict=True)}
+    nearest_to_1 = sorted(tried, key=lambda each: abs(math.log(each)))  # where several are as good
+    return min(nearest_to_1, key=by_temperature.__getitem__), by_temperature
+
+
+def not_much_hotter(best: float) -> tuple[float, ...]:
+    """What to try at a size if `best` was best at a smaller one."""
+    return TRIED[: TRIED.index(best) + 2]
 
 
 @program
@@ -60,12 +71,14 @@ def main(arguments: list[str] | None = None) -> None:
     for name in chosen.names:
         entry = catalogue.find(name)
         network, problem, config = load_entry(entry)
-        points = []
+        points, tried = [], TRIED
         for size, count in SIZES.items():
-            best, means = best_at(network, problem, size, count)
-            shown = [f"**{mean:.2f}**" if t == best else f"{mean:.2f}" for t, mean in zip(TRIED, means, strict=True)]
-            print(f"| `{name}` | {size} | {count} | " + " | ".join(shown) + " |", flush=True)
+            best, means = best_at(network, problem, size, count, tried)
+            shown = {each: f"**{mean:.2f}**" if each == best else f"{mean:.2f}" for each, mean in means.items()}
+            row = " | ".join(shown.get(each, "") for each in TRIED)
+            print(f"| `{name}` | {size} | {count} | {row} |", flush=True)
             points.append((size, best))
+            tried = not_much_hotter(best)
         asked = {**config, "temperature": Temperature(tuple(points)).table()}
         write_text(entry.folder / "config.json", json.dumps(asked, indent=2) + "\n")
 

@@ -4,7 +4,8 @@ An undirected network becomes a directed one (`egam train atsp --init tsp-small`
 cost the same, it gives the old one's logits. The maps of start and end (eq. ena2) begin as the identity, an edge's
 length is shared out over its two costs, and node features that the old network did not have begin without weight.
 
-A decoder that is told more numbers (`--set hint=levels`) begins without weight for those that the old one was not told.
+A network that is told more of an instance (`--set hint=levels`) begins without weight for what the old one was not
+told, at the depot and in the decoder's context, and with weights that make up for values seen at another scale.
 """
 
 from __future__ import annotations
@@ -23,9 +24,27 @@ def grown_state(network: Model, spec: Spec) -> dict[str, Tensor]:
     state = dict(network.state_dict())
     if spec.directed and not network.spec.directed and isinstance(network, EGAM):
         return _directed(network, state, spec)
-    told = state["decoder.context.weight"]  # the numbers' columns are its last ones
-    more = max(0, spec.context_features - network.spec.context_features)
-    return {**state, "decoder.context.weight": torch.cat([told, told.new_zeros(len(told), more)], 1)}
+    _widen(state, "depot.weight", spec.depot_features - network.spec.depot_features)
+    _widen(state, "context.weight", spec.context_features - network.spec.context_features)  # its last columns
+    if spec.node_scales != network.spec.node_scales:
+        name, weight = _of(state, "node.weight")
+        before, after = (
+            weight.new_tensor(each.node_scales or (1.0,) * each.node_features) for each in (network.spec, spec)
+        )
+        state[name] = weight * (before / after)
+    return state
+
+
+def _of(state: dict[str, Tensor], ending: str) -> tuple[str, Tensor]:
+    """The one tensor with that end of a name: networks keep their input layers in different places."""
+    ((name, weight),) = ((name, weight) for name, weight in state.items() if name.endswith("." + ending))
+    return name, weight
+
+
+def _widen(state: dict[str, Tensor], ending: str, more: int) -> None:
+    if more > 0:
+        name, weight = _of(state, ending)
+        state[name] = torch.cat([weight, weight.new_zeros(len(weight), more)], 1)
 
 
 def _directed(network: EGAM, state: dict[str, Tensor], spec: Spec) -> dict[str, Tensor]:

@@ -27,9 +27,10 @@ Arrays = dict[str, np.ndarray]  # field of Instance -> [B, ...] values in raw un
 SMALLEST = 3  # nodes, depot or start included
 FAR, STRAIGHT, MOST = 0.2, 0.1, 3.0  # how a matrix is measured against a map; see _matrix_units
 LONGEST_SEEN = 3.0  # scaled units; generated ways are shorter
-CLOCKS = ("paper", "stop")  # what a decoder is told of the time: its share of the horizon, or since this stop opened
-LEVELS = ("paper", "levels")  # what a decoder is told beside the paper's number: how high an instance's values are
-SEEN_LEVEL = 10.0  # what means of values are multiplied by: those of generated instances differ by hundredths
+LEVELS = ("paper", "levels")  # what depot and decoder are told beside the paper's numbers: how high values are
+CLOCKS = ("paper", "stop", "levels")  # "stop": the decoder has another clock (see `clock`); "levels": that, and levels
+SPREAD = 3.0  # of the levels of generated instances of one size: a mean of N values differs by about 1 / sqrt(3 N)
+LEAST_LEVEL = 0.01  # of what is typical: less is seen as this, for there is no logarithm of 0
 MASKS = ("paper", "lookahead")  # which next nodes a network may choose from, where a problem's file knows both
 TOLERANCE = 1e-5  # scaled units; float32 sums along a route are not finer
 
@@ -44,6 +45,16 @@ class Spec:
     context_features: int  # numbers in the context beside the current node's embedding
     context_first: bool  # is the first node's embedding part of the context?
     directed: bool  # may an edge differ from its way back?
+    node_scales: tuple[float, ...] = ()  # what node features are multiplied by before the network sees them; (): by 1
+
+    def with_levels(self, count: int, node_scales: tuple[float, ...] = ()) -> Spec:
+        """That of a problem whose depot and context say `count` numbers more, and whose nodes' values are scaled."""
+        return replace(
+            self,
+            depot_features=self.depot_features + count,
+            context_features=self.context_features + count,
+            node_scales=node_scales,
+        )
 
 
 @dataclass
@@ -157,10 +168,30 @@ def clock(which: str, time: Float[Tensor, "B S"], batch: Any, current: Int[Tenso
     return (time - gather_nodes(batch.window[..., 0], current))[..., None]
 
 
-def level(values: Float[Tensor, "B N"], like: Float[Tensor, "B S"]) -> Float[Tensor, "B S"]:
-    """The mean of a feature over the customers. The encoder's norm takes away what all nodes of an instance share, so
-    that a decoder does not know it unless it is told."""
-    return (SEEN_LEVEL * values[:, 1:].mean(1))[:, None].expand_as(like)
+def told(numbers: Float[Tensor, "B *S F"], levels: Float[Tensor, "B K"]) -> Float[Tensor, "B *S FK"]:
+    """The numbers of a depot or of a context, and with them how high the instance's values are."""
+    if numbers.dim() == 3:
+        levels = levels[:, None].expand(-1, numbers.shape[1], -1)
+    return torch.cat([numbers, levels], -1)
+
+
+def levels(*values: tuple[Float[Tensor, "B N"], float]) -> Float[Tensor, "B K"]:
+    """Means over the customers, each beside what is typical of generated instances: as a logarithm, so that 0 is
+    typical and twice and half as much are as far from it. The encoder's norm takes away what all nodes of an instance
+    have in common, so that the network does not know them unless it is told."""
+    ratios = torch.stack([value[:, 1:].mean(1) / typical for value, typical in values], -1)
+    return SPREAD * ratios.clamp(LEAST_LEVEL, 1 / LEAST_LEVEL).log()
+
+
+def window_levels(batch: Any, typical: tuple[float, float, float]) -> Float[Tensor, "B 3"]:
+    """When windows open and how wide they are, as shares of the horizon, and how long that is."""
+    opens, ends = (batch.window / batch.horizon[:, None, None]).unbind(-1)
+    return levels(*zip((opens, ends - opens, batch.horizon[:, None].expand_as(opens)), typical, strict=True))
+
+
+def scaled(nodes: Float[Tensor, "B N Fn"], spec: Spec) -> Float[Tensor, "B N Fn"]:
+    """Node features as a network with `spec` sees them."""
+    return nodes * nodes.new_tensor(spec.node_scales) if spec.node_scales else nodes
 
 
 def gather_rows(table: Float[Tensor, "B N N"], nodes: Int[Tensor, "B S"]) -> Float[Tensor, "B S N"]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -18,6 +19,10 @@ from torch import Tensor
 from egam.problems import base
 from egam.problems.base import Arrays, Features, Spec
 from egam.solution import Solution
+
+SPEC = Spec(node_features=3, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False)
+TYPICAL = 0.15  # mean demand of generated instances
+SCALES = (1.0, 1.0, 3.0)  # demands differ by less than coordinates do
 
 
 @dataclass
@@ -43,10 +48,13 @@ class CVRP:
     name: str = "cvrp"
     variant: str = ""
     mask: str = "paper"
+    hint: str = "paper"
+    hints: ClassVar[tuple[str, ...]] = base.LEVELS
     unit: float = 1.0
-    spec: Spec = Spec(
-        node_features=3, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
-    )
+
+    @property
+    def spec(self) -> Spec:
+        return SPEC.with_levels(1, SCALES) if self.hint == "levels" else SPEC
 
     def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
         base.check_size(self.name, size + 1, size)
@@ -63,8 +71,9 @@ class CVRP:
         return Batch(coords, travel, unit, base.tensor(arrays["demand"] / arrays["capacity"][:, None]))
 
     def features(self, batch: Batch) -> Features:
-        nodes = torch.cat([batch.coords, batch.demand[..., None]], -1)
-        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=base.undirected(batch.travel))
+        nodes = base.scaled(torch.cat([batch.coords, batch.demand[..., None]], -1), self.spec)
+        depot = self._told(batch, batch.coords[:, 0])
+        return Features(nodes=nodes, depot=depot, edges=base.undirected(batch.travel))
 
     def start(self, batch: Batch, starts: Tensor) -> State:
         depot = torch.zeros_like(starts)
@@ -100,7 +109,10 @@ class CVRP:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        return state.room[..., None]
+        return self._told(batch, state.room[..., None])
+
+    def _told(self, batch: Batch, numbers: Tensor) -> Tensor:
+        return base.told(numbers, base.levels((batch.demand, TYPICAL))) if self.hint == "levels" else numbers
 
     def cost(self, batch: Batch, state: State) -> Tensor:
         return state.length

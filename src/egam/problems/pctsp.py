@@ -24,6 +24,10 @@ from egam.solution import Solution
 PRIZE_SEEN = 2.0  # of the least prize: what is more is enough all the same, and no generated prize is more
 PENALTY_SEEN = 1.0  # of the map's side: no generated penalty is more
 
+SPEC = Spec(node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False)
+TYPICAL = (0.07, 0.12)  # mean prize and penalty of generated instances
+SCALES = (1.0, 1.0, 8.0, 4.0)  # prizes and penalties differ by less than coordinates do
+
 
 @dataclass
 class Batch:
@@ -56,15 +60,7 @@ class PCTSP:
 
     @property
     def spec(self) -> Spec:
-        told = 1 if self.hint == "paper" else 3
-        return Spec(
-            node_features=4,
-            depot_features=2,
-            edge_features=1,
-            context_features=told,
-            context_first=False,
-            directed=False,
-        )
+        return SPEC.with_levels(2, SCALES) if self.hint == "levels" else SPEC
 
     def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
         base.check_size(self.name, size + 1, size)
@@ -86,8 +82,9 @@ class PCTSP:
 
     def features(self, batch: Batch) -> Features:
         prize, penalty = self._seen(batch)
-        nodes = torch.cat([batch.coords, prize[..., None], penalty[..., None]], -1)
-        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=base.undirected(batch.travel))
+        nodes = base.scaled(torch.cat([batch.coords, prize[..., None], penalty[..., None]], -1), self.spec)
+        depot = self._told(batch, batch.coords[:, 0])
+        return Features(nodes=nodes, depot=depot, edges=base.undirected(batch.travel))
 
     def start(self, batch: Batch, starts: Tensor) -> State:
         depot = torch.zeros_like(starts)
@@ -125,10 +122,12 @@ class PCTSP:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        missing = (1 - state.collected).clamp_min(0)
+        return self._told(batch, (1 - state.collected).clamp_min(0)[..., None])
+
+    def _told(self, batch: Batch, numbers: Tensor) -> Tensor:
         if self.hint == "paper":
-            return missing[..., None]
-        return torch.stack([missing, *(base.level(values, missing) for values in self._seen(batch))], -1)
+            return numbers
+        return base.told(numbers, base.levels(*zip(self._seen(batch), TYPICAL, strict=True)))
 
     def _seen(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """[B, N] prizes and penalties as the network sees them."""

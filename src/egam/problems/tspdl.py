@@ -26,6 +26,9 @@ from egam.solution import Solution
 
 LIMITED = {"easy": 50, "medium": 75, "hard": 90}  # per cent of the ports
 
+SPEC = Spec(node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False)
+TYPICAL = (0.03, 0.65)  # mean demand and limit of generated instances
+
 
 @dataclass
 class Batch:
@@ -54,10 +57,13 @@ class TSPDL:
     mask: str = "paper"
     masks: ClassVar[tuple[str, ...]] = base.MASKS
     beta: float = 1.0  # the paper's β: what a violation costs in training
+    hint: str = "paper"
+    hints: ClassVar[tuple[str, ...]] = base.LEVELS
     unit: float = 1.0
-    spec: Spec = Spec(
-        node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
-    )
+
+    @property
+    def spec(self) -> Spec:
+        return SPEC.with_levels(2) if self.hint == "levels" else SPEC
 
     def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
         base.check_size(self.name, size, size)
@@ -78,7 +84,8 @@ class TSPDL:
 
     def features(self, batch: Batch) -> Features:
         nodes = torch.cat([batch.coords, batch.demand[..., None], batch.limit[..., None]], -1)
-        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=base.undirected(batch.travel))
+        depot = self._told(batch, batch.coords[:, 0])
+        return Features(nodes=nodes, depot=depot, edges=base.undirected(batch.travel))
 
     def start(self, batch: Batch, starts: Tensor) -> State:
         depot = torch.zeros_like(starts)
@@ -134,7 +141,12 @@ class TSPDL:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        return state.load[..., None]
+        return self._told(batch, state.load[..., None])
+
+    def _told(self, batch: Batch, numbers: Tensor) -> Tensor:
+        if self.hint == "paper":
+            return numbers
+        return base.told(numbers, base.levels(*zip((batch.demand, batch.limit), TYPICAL, strict=True)))
 
     def cost(self, batch: Batch, state: State) -> Tensor:
         return state.length

@@ -29,6 +29,9 @@ SIDE = 100.0  # of the square that generated sets lie in
 TABLE = 1 << 24  # numbers in a table of the lookahead
 WIDTHS = {"easy": (0.5, 0.75), "medium": (0.1, 0.2)}  # of windows, as a share of the time span
 
+SPEC = Spec(node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False)
+TYPICAL = (0.45, 0.1, 25.0)  # see base.window_levels
+
 
 @dataclass
 class Batch:
@@ -63,9 +66,10 @@ class TSPTW:
     hints: ClassVar[tuple[str, ...]] = base.CLOCKS
     beta: float = 1.0  # the paper's β: what a violation costs in training
     unit: float = SIDE
-    spec: Spec = Spec(
-        node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
-    )
+
+    @property
+    def spec(self) -> Spec:
+        return SPEC.with_levels(3) if self.hint == "levels" else SPEC
 
     def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
         base.check_size(self.name, size, size)
@@ -89,7 +93,8 @@ class TSPTW:
 
     def features(self, batch: Batch) -> Features:
         nodes = torch.cat([batch.coords, batch.window / batch.horizon[:, None, None]], -1)
-        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=base.undirected(batch.travel))
+        depot = self._told(batch, batch.coords[:, 0])
+        return Features(nodes=nodes, depot=depot, edges=base.undirected(batch.travel))
 
     def start(self, batch: Batch, starts: Tensor) -> State:
         depot = torch.zeros_like(starts)
@@ -149,7 +154,10 @@ class TSPTW:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        return base.clock(self.hint, state.time, batch, state.current)
+        return self._told(batch, base.clock(self.hint, state.time, batch, state.current))
+
+    def _told(self, batch: Batch, numbers: Tensor) -> Tensor:
+        return base.told(numbers, base.window_levels(batch, TYPICAL)) if self.hint == "levels" else numbers
 
     def cost(self, batch: Batch, state: State) -> Tensor:
         return state.length

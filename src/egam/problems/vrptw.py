@@ -26,6 +26,9 @@ from egam.solution import Solution
 SPAN = 20.0  # windows open within this time
 WIDTHS = (0.1, 0.5)
 
+SPEC = Spec(node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False)
+TYPICAL = (0.5, 0.015, 20.0)  # see base.window_levels
+
 
 @dataclass
 class Batch:
@@ -55,9 +58,10 @@ class VRPTW:
     hint: str = "paper"
     hints: ClassVar[tuple[str, ...]] = base.CLOCKS
     unit: float = 1.0
-    spec: Spec = Spec(
-        node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False
-    )
+
+    @property
+    def spec(self) -> Spec:
+        return SPEC.with_levels(3) if self.hint == "levels" else SPEC
 
     def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
         base.check_size(self.name, size + 1, size)
@@ -76,7 +80,8 @@ class VRPTW:
 
     def features(self, batch: Batch) -> Features:
         nodes = torch.cat([batch.coords, batch.window / batch.horizon[:, None, None]], -1)
-        return Features(nodes=nodes, depot=batch.coords[:, 0], edges=base.undirected(batch.travel))
+        depot = self._told(batch, batch.coords[:, 0])
+        return Features(nodes=nodes, depot=depot, edges=base.undirected(batch.travel))
 
     def start(self, batch: Batch, starts: Tensor) -> State:
         depot = torch.zeros_like(starts)
@@ -119,7 +124,10 @@ class VRPTW:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        return base.clock(self.hint, state.time, batch, state.current)
+        return self._told(batch, base.clock(self.hint, state.time, batch, state.current))
+
+    def _told(self, batch: Batch, numbers: Tensor) -> Tensor:
+        return base.told(numbers, base.window_levels(batch, TYPICAL)) if self.hint == "levels" else numbers
 
     def cost(self, batch: Batch, state: State) -> Tensor:
         return (~state.served).sum(-1).to(batch.travel.dtype)

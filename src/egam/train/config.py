@@ -26,7 +26,7 @@ class TrainConfig:
     problem: str = "tsp"
     variant: str = ""  # "": the problem's default
     mask: str = "paper"  # which next nodes may be chosen: the paper's, or "lookahead" (tsptw, tspdl, vrptw)
-    hint: str = "paper"  # what the decoder is told: the paper's numbers, "stop" (tsptw, vrptw) or "totals" (pctsp)
+    hint: str = "paper"  # what the network is told: the paper's numbers, another clock ("stop"), or "levels" as well
     size: str = "20"  # one N, or a range "20-50" from which each batch draws its N
     even: str = "steps"  # what all N of a range get alike: steps, or time, of which a step takes about N²
     method: str = "egam"  # a row of egam.methods; naming one sets the keys that the row decides
