@@ -87,22 +87,24 @@ def in_time(batch, row, here, now, order):
 
 
 @pytest.mark.parametrize("table", [1, 1 << 22])  # one rollout or instance at a time, and all at once
-@pytest.mark.parametrize("largest", [3, 2])  # pairs alone where there are too many triples
-def test_time_windows_are_looked_ahead_by_up_to_three_nodes(largest, table, monkeypatch):
+@pytest.mark.parametrize("together", [7, 4, 1])  # all of the customers: exact; some; single ones
+def test_time_windows_are_looked_ahead_by_groups(together, table, monkeypatch):
     monkeypatch.setattr("egam.problems.tsptw.TABLE", table)
     monkeypatch.setattr("egam.problems.in_time.TABLE", table)
     monkeypatch.setattr("egam.problems.in_time.MOST", 99)
-    monkeypatch.setattr("egam.problems.in_time.TRIPLES_UP_TO", 99 if largest == 3 else 0)
+    monkeypatch.setattr("egam.problems.in_time.TOGETHER", together)
     problem, paper = get_problem("tsptw", "medium", "lookahead"), get_problem("tsptw", "medium")
     batch = problem.to_batch(problem.generate(np.random.default_rng(1), 16, 8))
-    masked = dict.fromkeys(range(1, largest + 1), 0)
+    by_deadline = 1 + batch.window[:, 1:, 1].argsort(dim=-1, stable=True)
+    masked = dict.fromkeys(range(1, together + 1), 0)
     for state, allowed in walks(problem, batch, np.random.default_rng(2)):
         every = paper.allowed(batch, state)
         for row, number in itertools.product(range(16), range(4)):
             left = [node for node in range(8) if every[row, number, node]]
             here, now = int(state.current[row, number]), state.time[row, number]
+            some = [set(by_deadline[row, at : at + together].tolist()) for at in range(7)]
 
-            def keeps(node, most, left=left, row=row, here=here, now=now):
+            def keeps(node, most, left=left, row=row, here=here, now=now, some=some):
                 if not in_time(batch, row, here, now, [node]):
                     return False
                 time = max(now + batch.travel[row, here, node], batch.window[row, node, 0])
@@ -111,24 +113,37 @@ def test_time_windows_are_looked_ahead_by_up_to_three_nodes(largest, table, monk
                 return all(
                     any(in_time(batch, row, node, time, order) for order in itertools.permutations(group))
                     for group in groups
+                    if len(group) == 1 or any(each.issuperset(group) for each in some)
                 )
 
-            good = {most: [node for node in left if keeps(node, most)] for most in range(1, largest + 1)}
-            expected = good[largest] or good[1] or left
+            good = {most: [node for node in left if keeps(node, most)] for most in range(1, together + 1)}
+            expected = good[together] or good[1] or left
             assert [node for node in range(8) if allowed[row, number, node]] == expected
-            for most in range(1, largest + 1):
+            for most in range(1, together + 1):
                 masked[most] += len(good[most]) < len(good.get(most - 1, left))
-    assert all(count > 5 for count in masked.values())
+    assert all(
+        masked[most] > 3 for most in range(1, min(together, 4) + 1)
+    )  # larger ones of eight nodes say nothing new
 
 
 def test_of_too_many_tight_groups_the_tightest_are_looked_at():
     problem, rng = get_problem("tsptw", "medium", "lookahead"), np.random.default_rng(1)
     arrays = problem.generate(rng, 4, 12)
-    arrays["window"][:, 1:] = [0, 300]  # all of them by the same time: every pair and every triple may fail
+    arrays["window"][:, 1:] = [0, 300]  # all of them by the same time: every group may fail
     batch = problem.to_batch(arrays)
-    assert batch.groups.shape == (4, 8 * 12, 3)
+    assert batch.groups.shape == (4, 16 * 12, 12)
     few = batch.leave_by.masked_fill(batch.leave_by == np.inf, np.nan).nanmean(1)  # [B, M]
     assert (few[:, :20].mean(1) < few[:, -20:].mean(1)).all()
+
+
+def test_windows_that_are_never_closed_and_few_nodes():
+    """Of two customers the pair says something if neither can be the later one whenever the other is served."""
+    problem = get_problem("tsptw", "medium", "lookahead")
+    coords = np.array([[[0.0, 0], [10, 0], [0, 10]]])
+    for ends, groups in (([11, 11], 1), ([11, 1000], 0), ([1000, 1000], 1)):
+        window = np.array([[[0.0, 2000], [0, ends[0]], [0, ends[1]]]])
+        batch = problem.to_batch({"coords": coords, "window": window})
+        assert int(batch.groups.any(-1).sum()) == groups
 
 
 def test_time_windows_are_met_more_often():

@@ -4,8 +4,8 @@ Cost: length of the closed tour; waiting is free. Travel takes as long as it cos
 bounds the start of service: t <- max(t + travel, start), late = max(0, t - end). The way back is never late.
 Next: any node not yet visited, so a tour can be late: training adds β (N_out + T_out), late visits and their lateness.
 With the mask "lookahead": of those, the ones that are reached in time and after which every other node that is left,
-and every two or three of them in some order, can still be reached in time (in_time.py); if there are none, the ones
-after which each single node can (PIP's one step ahead); if there are none, all.
+and every few of them with deadlines close together in some order, can still be reached in time (in_time.py); if there
+are none, the ones after which each single node can (PIP's one step ahead); if there are none, all.
 Size N counts nodes, the start among them. Variants are PIP's: easy and medium (wide and narrow windows at
 random times; no feasible tour is guaranteed), hard (windows around a random tour, always feasible).
 """
@@ -40,7 +40,7 @@ class Batch:
     unit: Tensor  # [B]
     window: Tensor  # [B, N, 2] since node 0's opening; node 0's own ends at the horizon
     horizon: Tensor  # [B] when the last possible visit can be back at node 0
-    groups: Tensor  # [B, M, 3] what the lookahead watches (in_time.Groups); M = 0 with the paper's mask
+    groups: Tensor  # [B, M, N] bool, what the lookahead watches (in_time.Groups); M = 0 with the paper's mask
     leave_by: Tensor  # [B, N, M]
     safe_until: Tensor  # [B, M]
 
