@@ -3,7 +3,7 @@
     python scripts/blend.py BEFORE AFTER SHARE OUT
 
 OUT gets (1 - SHARE) of BEFORE and SHARE of AFTER, and AFTER's description with the share in its recipe; ship.py takes
-it like a run. Both must be of one network, one of them trained from the other.
+it like a run. Both must be of one network, one of them trained from the other; AFTER may be told more than BEFORE was.
 """
 
 import argparse
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from egam.bench.program import program
 from egam.errors import BadInput
+from egam.nn.grown import grown_state
 from egam.weights import load_model, save_model
 
 
@@ -31,8 +32,8 @@ def main() -> None:
     network, problem, about = load_model(given.after)
     if (old.name, old.shape) != (network.name, network.shape):
         raise BadInput(f"{given.before}: has {old.name} {old.shape}; {network.name} {network.shape} is expected")
-    new = network.state_dict()
-    network.load_state_dict({key: value.lerp(new[key], given.share) for key, value in old.state_dict().items()})
+    before, new = grown_state(old, network.spec), network.state_dict()
+    network.load_state_dict({key: value.lerp(new[key], given.share) for key, value in before.items()})
     trained = about["trained"]
     trained["recipe"] += f", weights {given.share:g} of the way from those before"
     given.out.mkdir(parents=True)
