@@ -37,8 +37,8 @@ def test_weights_between_two_ends_one_of_which_is_told_more(tmp_path):
     key = "decoder.layers.0.node.query"
     expected = 0.75 * before.state_dict()[key] + 0.25 * after.state_dict()[key]
     assert torch.allclose(between.state_dict()[key], expected, atol=1e-3)
-    told = between.decoder.context.weight[:, -2:]  # which the old weights do not have
-    assert torch.allclose(told, 0.25 * after.decoder.context.weight[:, -2:], atol=1e-3)
+    told = between.decoder.context.weight[:, -3:]  # which the old weights do not have
+    assert torch.allclose(told, 0.25 * after.decoder.context.weight[:, -3:], atol=1e-3)
     prize = between.encoder.input.node.weight[:, 2]  # which the new weights see eight times as large
     expected = 0.75 * before.encoder.input.node.weight[:, 2] / 8 + 0.25 * after.encoder.input.node.weight[:, 2]
     assert torch.allclose(prize, expected, atol=1e-3)

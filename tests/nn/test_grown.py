@@ -66,15 +66,15 @@ def test_a_directed_run_starts_from_undirected_weights(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "hint", "method", "numbers"),
+    ("name", "hint", "method", "at_depot", "in_context"),
     [
-        ("pctsp", "paper", "egam", 2),
-        ("tspdl", "paper", "egam", 2),
-        ("tsptw", "stop", "egam", 3),
-        ("cvrp", "paper", "gam", 1),
+        ("pctsp", "paper", "egam", 2, 3),
+        ("tspdl", "paper", "egam", 2, 2),
+        ("tsptw", "stop", "egam", 3, 3),
+        ("cvrp", "paper", "gam", 1, 1),
     ],
 )
-def test_a_network_that_is_told_more_begins_with_the_same_tours(tmp_path, name, hint, method, numbers):
+def test_a_network_that_is_told_more_begins_with_the_same_tours(tmp_path, name, hint, method, at_depot, in_context):
     shape = {"width": 16, "heads": 2, "hidden": 32, "encoder_layers": 1, "steps": 2, "validation_count": 4, "batch": 2}
     settings = {**shape, "problem": name, "method": method, "size": "6", "n": 3}
     before = Trainer.fresh(TrainConfig(**settings, hint=hint), tmp_path / "before", say=lambda text: None)
@@ -91,6 +91,6 @@ def test_a_network_that_is_told_more_begins_with_the_same_tours(tmp_path, name, 
         for each in (before, after)
     )
     assert after.train() == 0
-    for less, more in zip(old, new, strict=True):
+    for less, more, numbers in zip(old, new, (at_depot, in_context), strict=True):
         assert more.shape[1] == less.shape[1] + numbers
         assert more[:, -numbers:].abs().max() > 0

@@ -74,7 +74,7 @@ def test_levels_and_scales_by_hand(name):
         assert told.shape == (1, 2, problem.spec.context_features)
         assert torch.equal(told[..., :1], known)
         for rollout in range(2):
-            assert told[0, rollout, 1:].tolist() == pytest.approx(expected, rel=1e-5), step
+            assert told[0, rollout, 1 : 1 + len(means)].tolist() == pytest.approx(expected, rel=1e-5), step
         states = [
             each.step(given, state, action)
             for each, given, state in zip((problem, plain), (batch, before), states, strict=True)
@@ -92,6 +92,20 @@ def test_levels_and_scales_by_hand(name):
 def test_other_problems_have_other_hints(name, hint, found):
     with pytest.raises(BadInput, match=found):
         get_problem(name, hint=hint)
+
+
+def test_little_missing_prize_is_told_at_the_scale_of_prizes():
+    """Prizes .4 .6 .2: after customer 2 .4 is missing, more than a quarter; after 1 and 2 nothing; after 2 and 3 .2."""
+    fields, _ = BY_HAND["pctsp"]
+    problem = get_problem("pctsp", hint="levels")
+    batch = problem.to_batch({"coords": SQUARE, **{field: np.array(value)[None] for field, value in fields.items()}})
+    state = problem.start(batch, torch.zeros(1, 2, dtype=torch.long))
+    told = []
+    for action in ([2, 2], [1, 3]):
+        state = problem.step(batch, state, torch.tensor([action]))
+        told.append(problem.context(batch, state)[0, :, -1].tolist())
+    assert told[0] == pytest.approx([2, 2])
+    assert told[1] == pytest.approx([0, 8 * 0.2], abs=1e-5)
 
 
 def test_a_level_of_nothing_is_a_number():

@@ -27,6 +27,8 @@ PENALTY_SEEN = 1.0  # of the map's side: no generated penalty is more
 SPEC = Spec(node_features=4, depot_features=2, edge_features=1, context_features=1, context_first=False, directed=False)
 TYPICAL = (0.07, 0.12)  # mean prize and penalty of generated instances
 SCALES = (1.0, 1.0, 8.0, 4.0)  # prizes and penalties differ by less than coordinates do
+NEAR = 0.25  # of the least prize, that of a few customers: so little is told at the scale of prizes, too
+TOLD = replace(SPEC.with_levels(len(TYPICAL), SCALES), context_features=4)  # missing prize, levels, missing again
 
 
 @dataclass
@@ -60,7 +62,7 @@ class PCTSP:
 
     @property
     def spec(self) -> Spec:
-        return SPEC.with_levels(2, SCALES) if self.hint == "levels" else SPEC
+        return TOLD if self.hint == "levels" else SPEC
 
     def generate(self, rng: np.random.Generator, batch: int, size: int) -> Arrays:
         base.check_size(self.name, size + 1, size)
@@ -122,7 +124,10 @@ class PCTSP:
         )
 
     def context(self, batch: Batch, state: State) -> Tensor:
-        return self._told(batch, (1 - state.collected).clamp_min(0)[..., None])
+        missing = (1 - state.collected).clamp_min(0)[..., None]
+        if self.hint == "paper":
+            return missing
+        return torch.cat([self._told(batch, missing), SCALES[2] * missing.clamp(max=NEAR)], -1)
 
     def _told(self, batch: Batch, numbers: Tensor) -> Tensor:
         if self.hint == "paper":
