@@ -99,7 +99,10 @@ for problem in $only; do
         muon pctsp-muon2 2714 pctsp 3e-4 0.1 pctsp-muon
         muon pctsp-muon3 782 pctsp 2e-4 0.05 pctsp-muon2
         blend pctsp-muon4 pctsp-muon2 pctsp-muon3 0.5
-        ship pctsp pctsp-muon4
+        muon pctsp-muon5 11633 pctsp 5e-4 0.1 pctsp-muon4 --set even=time --set ema=0.998 --set seed=11 --set hint=levels
+        muon pctsp-muon6 6001 pctsp 3e-4 0.05 pctsp-muon5 --set even=time --set ema=0.998 --set seed=22 --set hint=levels
+        blend pctsp-muon7 pctsp-muon5 pctsp-muon6 0.5
+        ship pctsp pctsp-muon7
         ;;
     tsptw)
         lessons tsptw 10-30 150 pyvrp 0.05
@@ -125,7 +128,13 @@ for problem in $only; do
         muon tspdl-muon3 2446 tspdl 4e-4 0.1 tspdl-muon2 --set mask=lookahead
         muon tspdl-muon4 8357 tspdl 4e-4 0.1 tspdl-muon3 --set even=time --set mask=lookahead
         muon tspdl-muon5 12500 tspdl 4e-4 0.1 tspdl-muon4 --set even=time --set ema=0.998 --set mask=lookahead
-        ship tspdl tspdl-muon5
+        muon tspdl-muon6 9265 tspdl 4e-4 0.1 tspdl-muon5 --set even=time --set ema=0.998 --set seed=11 --set mask=lookahead \
+            --set hint=levels
+        blend tspdl-muon7 tspdl-muon5 tspdl-muon6 0.75
+        muon tspdl-muon8 4329 tspdl 3e-4 0.05 tspdl-muon7 --set even=time --set ema=0.998 --set seed=21 --set mask=lookahead \
+            --set hint=levels
+        blend tspdl-muon9 tspdl-muon7 tspdl-muon8 0.5
+        ship tspdl tspdl-muon9
         ;;
     vrptw)
         stage vrptw20 3600 vrptw --size 20 "${small[@]}" --set lr=5e-4
