@@ -95,14 +95,19 @@ def _mask(entry: Entry) -> str:
 
 
 def _temperature(entry: Entry) -> str:
-    """A sentence where samples are not those of the policy as it was trained."""
-    found = entry.config.get("temperature", {})
-    if all(value == 1 for value in found.values()):
+    """Sentences where samples are not those of the policy as it was trained."""
+
+    def at(key: str) -> str:
+        found = entry.config.get(key, {})
+        return ", ".join(f"{value:g} at N = {size}" for size, value in found.items()) if {*found.values()} - {1} else ""
+
+    independent, distinct = at("temperature") or "1", at("distinct_temperature") or "1"
+    if independent == distinct == "1":
         return ""
-    values = ", ".join(f"{value:g} at N = {size}" for size, value in found.items())
     return (
-        f"Samples are drawn at a temperature of {values} (between and beyond by interpolation), the best of those "
-        "that `python -m egam.bench.temperature` tried on instances of its own; `8x20@1` samples the policy as trained."
+        f"Samples are drawn at a temperature of {independent}, samples without replacement (`8xdistinct:20`) of "
+        f"{distinct} (between and beyond by interpolation), the best of those that `python -m egam.bench.temperature` "
+        "tried on instances of its own; `8x20@1` samples the policy as trained."
     )
 
 

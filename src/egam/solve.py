@@ -147,12 +147,14 @@ def solve(
     """Solve one instance, or a list of them: those of equal problem and size together, answers in the list's order.
 
     method          "egam" or another learned method (`egam.methods`), or a classical solver (`egam.solvers.SOLVERS`)
-    samples         sampled solutions per instance, beside the greedy ones of symmetric copies; 0 or 1: one greedy
-                    solution and nothing else; not given: as many as pay for their time (see decode/effort.py)
+    samples         sampled solutions per instance, drawn so that they differ, beside the greedy ones of symmetric
+                    copies; 0 or 1: one greedy solution and nothing else; not given: as many as pay for their time
+                    (see decode/effort.py)
     time_limit      seconds per instance: keep sampling, or let the solver run, until then; the best solution counts
     weights         name of shipped weights or a folder; not given: the nearest by problem and size
-    decoding        exactly this instead of samples: "greedy", "8xgreedy", "sample:N", "8xN", "starts" or "8xstarts";
-                    "8xN@T" and "sample:N@T" draw at the temperature T instead of the weights' own
+    decoding        exactly this instead of samples: "greedy", "8xgreedy", "sample:N", "8xN", "distinct:N",
+                    "8xdistinct:N", "starts" or "8xstarts"; "8xN@T" and so on draw at the temperature T instead of the
+                    weights' own
     memory          GiB that a network may use; what needs more is refused
     progress        told how many instances were finished since it was last told
     on_improvement  told each better solution while a time limit runs

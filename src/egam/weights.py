@@ -73,8 +73,9 @@ def load_entry(entry: Entry) -> tuple[Model, Problem, dict[str, Any]]:
     shape = _shape(entry.folder / "config.json", config)
     network = NETWORKS[config["network"]](problem.spec, shape)
     load_state(network, tensors, str(path))
-    if "temperature" in config:
-        network.temperature = Temperature.read(config["temperature"], str(entry.folder / "config.json"))
+    for name in ("temperature", "distinct_temperature"):
+        if name in config:
+            setattr(network, name, Temperature.read(config[name], f"{entry.folder / 'config.json'}: {name}"))
     return network.eval(), problem, config
 
 

@@ -26,14 +26,19 @@ def _measured(folder):
 def test_one_size_is_measured_anew_and_the_other_stays(folder):
     assert card.main([str(folder)]) == 0
     before = _measured(folder)
-    assert [(row["set"], row["count"]) for row in before["rows"][2:]] == [("cvrp6, public", 20), ("cvrp6, public", 2)]
+    assert [(row["set"], row["count"]) for row in before["rows"][3:]] == [("cvrp6, public", k) for k in (20, 2, 2)]
     before["rows"][0]["cost"] = 99.0  # a mark
     (folder / "measured.json").write_text(json.dumps(before))
     assert card.main([str(folder), "--size", "6", "--all"]) == 0
     after = _measured(folder)
-    assert after["rows"][:2] == before["rows"][:2] and [row["count"] for row in after["rows"][2:]] == [20, 20]
+    assert after["rows"][:3] == before["rows"][:3] and [row["count"] for row in after["rows"][3:]] == [20, 20, 20]
     assert after["command"].endswith(f"{folder}` and `python -m egam.bench.card {folder} --all --size 6")
     assert f"{after['command']}` at commit" in (folder / "README.md").read_text()
+    assert card.main([str(folder), "--decode", "8x20", "--all"]) == 0
+    last = _measured(folder)
+    assert [row["count"] for row in last["rows"]] == [10, 10, 1, 20, 20, 20]
+    assert [row == other for row, other in zip(last["rows"], after["rows"], strict=True)].count(False) >= 1
+    assert last["rows"][::3] == after["rows"][::3] and last["rows"][2::3] == after["rows"][2::3]
 
 
 def test_figures_of_other_weights_are_not_kept(folder, capsys):
@@ -43,5 +48,5 @@ def test_figures_of_other_weights_are_not_kept(folder, capsys):
     known["golden"]["cost"] *= 1.01
     (folder / "measured.json").write_text(json.dumps(known))
     assert card.main([str(folder), "--size", "6", "--all"]) == 2
-    assert "what is known of other sizes is not of these weights; measure all" in capsys.readouterr().err
+    assert "what is known of other rows is not of these weights; measure all" in capsys.readouterr().err
     assert _measured(folder) == known

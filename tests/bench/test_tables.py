@@ -149,7 +149,15 @@ def test_markdown_and_latex():
 
 @pytest.mark.parametrize(
     ("form", "text"),
-    [("greedy", "greedy"), ("8x20", "8 × 20 samples"), ("sample:1280", "1280 samples"), ("0.5s", "0.5 s"), ("", "")],
+    [
+        ("greedy", "greedy"),
+        ("8x20", "8 × 20 samples"),
+        ("8xdistinct:20@2", "8 × 20 different samples at T = 2"),
+        ("distinct:9", "9 different samples"),
+        ("sample:1280", "1280 samples"),
+        ("0.5s", "0.5 s"),
+        ("", ""),
+    ],
 )
 def test_forms_in_print(form, text):
     assert form_of(form) == text

@@ -37,29 +37,34 @@ def test_the_best_temperatures_go_into_config_and_card(tmp_path, monkeypatch, ca
     before = json.loads((folder / "config.json").read_text())
     monkeypatch.setattr(temperature, "SIZES", {6: 5, 9: 4})
     monkeypatch.setattr(temperature, "TRIED", (0.5, 1.0, 3.0))
+    assert temperature.main([str(folder), "--samples", "different"]) == 0
+    assert "temperature" not in json.loads((folder / "config.json").read_text())
+    assert len(capsys.readouterr().out.splitlines()) == 4
     assert temperature.main([str(folder)]) == 0
     rows = capsys.readouterr().out.splitlines()[2:]
-    assert [row.count("**") for row in rows] == [2, 2]
+    assert [row.count("**") for row in rows] == [2, 2, 2, 2]
     network, problem, config = load_model(folder)
-    assert config == {**before, "temperature": network.temperature.table()} and list(config["temperature"]) == [
-        "6",
-        "9",
-    ]
+    tables = {"temperature": network.temperature.table(), "distinct_temperature": network.distinct_temperature.table()}
+    assert config == {**before, **tables} and [list(table) for table in tables.values()] == [["6", "9"], ["6", "9"]]
     arrays = temperature.seeded(problem, 6, 5, temperature.SEED).arrays
-    costs = [decode(network, problem, arrays, Decoding(8, 20, temperature=each)).cost for each in (None, 0.5, 1.0, 3.0)]
-    found = temperature.excess(np.stack(costs), np.ones((4, 5), dtype=bool))
-    assert found[0] == found.min()
+    for distinct in (False, True):
+        ways = [Decoding(8, 20, temperature=each, distinct=distinct) for each in (None, 0.5, 1.0, 3.0)]
+        costs = [decode(network, problem, arrays, each).cost for each in ways]
+        found = temperature.excess(np.stack(costs), np.ones((4, 5), dtype=bool))
+        assert found[0] == found.min()
     entry = entry_of(folder, "mine")
-    entry.config["temperature"] = {"6": 3.0, "9": 1.0}
+    entry.config.update({"temperature": {"6": 3.0, "9": 1.0}, "distinct_temperature": {"6": 1.0, "9": 1.0}})
     write_card(entry, 1)
-    assert "at a temperature of 3 at N = 6, 1 at N = 9 (" in (folder / "README.md").read_text()
+    words = "at a temperature of 3 at N = 6, 1 at N = 9, samples without replacement (`8xdistinct:20`) of 1 ("
+    assert words in (folder / "README.md").read_text()
 
 
+@pytest.mark.parametrize("key", ["temperature", "distinct_temperature"])
 @pytest.mark.parametrize("found", [2.0, {"20": 0}, {"20": "warm"}, {"20": True}, {"small": 1.0}, {"20": float("inf")}])
-def test_a_foreign_temperature_is_refused(tmp_path, found):
+def test_a_foreign_temperature_is_refused(tmp_path, found, key):
     problem = get_problem("tsp")
     save_model(tmp_path, EGAM(problem.spec, Shape(16, 2, 32, 1)), problem, {})
     path = tmp_path / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "temperature": found}))
-    with pytest.raises(BadInput, match=r"config.json: temperature is .*; sizes and numbers above 0"):
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: found}))
+    with pytest.raises(BadInput, match=rf"config.json: {key} is .*; sizes and numbers above 0"):
         load_model(tmp_path)

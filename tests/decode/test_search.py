@@ -31,7 +31,7 @@ def test_greedy_rounds_find_what_decode_finds(name, text):
         assert judge(instance, problem.to_solution(sequences[0].tolist())).cost == pytest.approx(cost, rel=1e-4)
 
 
-@pytest.mark.parametrize("text", ["8x3", "sample:5", "8xstarts"])
+@pytest.mark.parametrize("text", ["8x3", "sample:5", "8xdistinct:3", "8xstarts"])
 def test_company_pieces_and_memory_change_nothing(text, monkeypatch):
     network, problem, instances = case("tsp")
     decoding = Decoding.parse(text)
@@ -39,7 +39,8 @@ def test_company_pieces_and_memory_change_nothing(text, monkeypatch):
     alone = [Search(network, problem, [instance], seed=3).round(decoding)[0] for instance in instances]
     table = 9 * 9 * 32 * 4
     monkeypatch.setattr(module, "ENCODED_TOGETHER", 2 * table)  # 24 copies in 12 parts
-    monkeypatch.setattr(module, "STEP_BYTES", 1)  # one rollout after the other
+    if not decoding.distinct:  # whose pieces are as large in any company
+        monkeypatch.setattr(module, "STEP_BYTES", 1)  # one rollout after the other
     forgetful = Search(network, problem, instances, seed=3, memory_gib=8 * table / 2**30)  # keeps one part
     pieces = forgetful.round(decoding)
     assert len(forgetful.parts) == 1
@@ -95,12 +96,16 @@ def test_effort_by_size():
 
 def test_rounds():
     small, large = Effort(20, False), Effort(1000, False)
+
+    def different(number, copies, first=0):
+        return Round(Decoding(samples=number, distinct=True), copies, first)
+
     assert listed(small, samples=0) == listed(small, samples=1) == [Round(Decoding(), (0,))]
     every = tuple(range(8))
-    assert listed(small) == [Round(Decoding(), every), Round(Decoding(samples=16), every)]  # 8 x 16 = 128
-    assert listed(small, samples=258)[-1] == Round(Decoding(samples=1), every, first=256)  # rounded up to 264
+    assert listed(small) == [Round(Decoding(), every), different(16, every)]  # 8 x 16 = 128
+    assert listed(small, samples=1026)[-1] == different(1, every, first=1024)  # rounded up to 1032
     four = tuple(range(4))
-    assert listed(Effort(20, True)) == [Round(Decoding(all_starts=True), four), Round(Decoding(samples=32), four)]
+    assert listed(Effort(20, True)) == [Round(Decoding(all_starts=True), four), different(32, four)]
     assert listed(Effort(20, True), endless=True)[1].copies == every
     assert listed(large) == [Round(Decoding(), (0,))]
     endless = listed(large, endless=True, most=14)

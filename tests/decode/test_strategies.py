@@ -11,6 +11,7 @@ from egam.nn.temperature import Temperature
 from egam.problems import get_problem
 
 HEATLESS = ("8x20@", "8x20@0", "8x20@-1", "8x20@nan", "8x20@inf", "8x20@hot", "greedy@1", "8xstarts@2", "@2")
+INDISTINCT = ("8xsample:3", "distinct:", "distinct:0", "distinct", "8xdistinct", "8x:3", ":3")
 SMALL = Shape(width=32, heads=4, hidden=64, encoder_layers=2)
 
 
@@ -27,6 +28,8 @@ def case(name="tsp", count=7, size=9, variant=""):
         ("8x20", Decoding(8, 20)),
         ("8x20@1.5", Decoding(8, 20, temperature=1.5)),
         ("sample:3@0.5", Decoding(samples=3, temperature=0.5)),
+        ("distinct:7", Decoding(samples=7, distinct=True)),
+        ("8xdistinct:20@2", Decoding(8, 20, temperature=2, distinct=True)),
         ("8xgreedy", Decoding(8)),
         ("starts", Decoding(all_starts=True)),
         ("8xstarts", Decoding(8, all_starts=True)),
@@ -37,14 +40,14 @@ def test_parse(text, expected):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "greed", "sample:", "sample:0", "20", "8x", "8x-1", "7x20", "sample:1.5", *HEATLESS]
+    "text", ["", "greed", "sample:", "sample:0", "20", "8x", "8x-1", "7x20", "sample:1.5", *HEATLESS, *INDISTINCT]
 )
 def test_parse_refuses(text):
     with pytest.raises(BadInput, match="accepted: greedy"):
         Decoding.parse(text)
 
 
-@pytest.mark.parametrize("text", ["greedy", "sample:6", "8x3", "starts"])
+@pytest.mark.parametrize("text", ["greedy", "sample:6", "8x3", "starts", "8xdistinct:3"])
 def test_batch_size_does_not_change_answers(text):
     network, problem, arrays = case()
     whole = decode(network, problem, arrays, Decoding.parse(text), seed=5)

@@ -1,10 +1,10 @@
 """What shipped weights reach, for their card: python -m egam.bench.card NAME [NAME ...]; without a name, of all.
 
-Greedy on 1,000 instances of N = 20 and 50 and 100 of N = 100, 8x20 on the first tenth of them
+Greedy on 1,000 instances of N = 20 and 50 and 100 of N = 100, 8x20 and 8xdistinct:20 on the first tenth of them
 (--all: on all), of the public set where there is one, with gaps where benchmarks/references has costs; and the
 greedy cost of 64 seeded instances, which a test finds again. Writes measured.json and README.md into the weights'
-folder. A quarter of an hour for all weights on two cores, with --all two hours. --size measures one size alone, as
-after a new reference, and leaves what is known of the others.
+folder. A quarter of an hour for all weights on two cores, with --all three hours. --size and --decode measure one size
+or decoding alone, as after a new reference, and leave what is known of the others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from egam.problems.base import Problem
 from egam.weights import load_entry
 
 SIZES = {20: 1000, 50: 1000, 100: 100}  # N -> instances
-DECODINGS = {"greedy": 1.0, "8x20": 0.1}  # decoding -> the share of them that it solves
+DECODINGS = {"greedy": 1.0, "8x20": 0.1, "8xdistinct:20": 0.1}  # decoding -> the share of them that it solves
 GOLDEN = {"size": 20, "count": 64, "seed": 64}
 SAME = 1e-3  # golden costs of the same weights differ by less, as a share: processors round differently
 
@@ -49,15 +49,20 @@ def golden(network: Model, problem: Problem) -> dict[str, Any]:
 
 
 def measure(
-    entry: catalogue.Entry, references: Path, command: str, everything: bool, sizes: Iterable[int]
+    entry: catalogue.Entry,
+    references: Path,
+    command: str,
+    everything: bool,
+    sizes: Iterable[int],
+    decodings: Iterable[str],
 ) -> dict[str, Any]:
     network, problem, _ = load_entry(entry)
     found = []
     for size in sizes:
         whole, costs, about = test_set(problem, size, SIZES[size], references)
-        for form, share in DECODINGS.items():
+        for form in decodings:
             unsolvable = about.get("unsolvable", np.zeros(whole.count))
-            dataset = whole if everything else whole.first(round(share * whole.count))
+            dataset = whole if everything else whole.first(round(DECODINGS[form] * whole.count))
             known = None if costs is None else costs[: dataset.count]
             result = evaluate(network, problem, dataset.arrays, Decoding.parse(form), references=known)
             gap = "" if result.gap_percent is None else f", gap {result.gap_percent:.2f} %"
@@ -65,7 +70,7 @@ def measure(
             print(f"{entry.name}: {dataset}, {form}: {cost}{gap}, {result.seconds:.0f} s", flush=True)
             found.append(
                 {
-                    "set": f"{problem.name}{size} {problem.variant}".strip() + f", {dataset.origin}",
+                    "set": f"{_set(problem, size)}, {dataset.origin}",
                     "count": result.count,
                     "decoding": form,
                     "cost": result.cost,
@@ -88,12 +93,17 @@ def measure(
     }
 
 
-def with_one_size(known: dict[str, Any], found: dict[str, Any], size: int, name: str) -> dict[str, Any]:
-    """What was known of all sizes, with the rows of one measured anew; both must be of the same weights."""
+def _set(problem: Problem, size: int) -> str:
+    return f"{problem.name}{size} {problem.variant}".strip()
+
+
+def with_some_anew(known: dict[str, Any], found: dict[str, Any], problem: Problem, name: str) -> dict[str, Any]:
+    """What was known, with the rows that were measured anew; both must be of the same weights."""
     if not _same(known.get("golden"), found["golden"]):
-        raise BadInput(f"{name}: what is known of other sizes is not of these weights; measure all, without --size")
-    rows, at = list(known["rows"]), len(DECODINGS) * list(SIZES).index(size)
-    rows[at : at + len(DECODINGS)] = found["rows"]
+        raise BadInput(f"{name}: what is known of other rows is not of these weights; measure all of them")
+    every = {(row["set"].partition(",")[0], row["decoding"]): row for row in [*known["rows"], *found["rows"]]}
+    order = [(_set(problem, size), form) for size in SIZES for form in DECODINGS]
+    rows = [every[key] for key in order if key in every]
     both = {key: " and ".join(dict.fromkeys([known[key], found[key]])) for key in ("commit", "machine")}
     return {**known, **both, "command": f"{known['command']}` and `{found['command']}", "rows": rows}
 
@@ -119,21 +129,24 @@ def test_set(
 def table() -> str:
     """All shipped weights in one Markdown table, as their measured.json tells; docs/weights.md has it."""
     lines = [
-        "| weights | set | greedy: cost, gap, infeasible | 8x20: cost, gap, infeasible | reference |",
-        "|---|---|---|---|---|",
+        f"| weights | set | {' | '.join(f'{form}: cost, gap, infeasible' for form in DECODINGS)} | reference |",
+        "|---|---|" + "---|" * len(DECODINGS) + "---|",
     ]
     for entry in catalogue.shipped().values():
-        found = measured(entry.folder).get("rows", [])
-        for greedy, sampled in zip(found[::2], found[1::2], strict=True):
-            unsolvable = f" ({greedy['unsolvable_percent']:.1f} % unsolvable)" if greedy["unsolvable_percent"] else ""
-            solver = greedy["solver"] or "–"
-            lines.append(
-                f"| `{entry.name}` | {greedy['set']}{unsolvable} | {_cell(greedy)} | {_cell(sampled)} | {solver} |"
-            )
+        found: dict[str, dict[str, Any]] = {}
+        for row in measured(entry.folder).get("rows", []):
+            found.setdefault(row["set"], {})[row["decoding"]] = row
+        for name, rows in found.items():
+            one = next(iter(rows.values()))
+            unsolvable = f" ({one['unsolvable_percent']:.1f} % unsolvable)" if one["unsolvable_percent"] else ""
+            cells = " | ".join(_cell(rows.get(form)) for form in DECODINGS)
+            lines.append(f"| `{entry.name}` | {name}{unsolvable} | {cells} | {one['solver'] or '–'} |")
     return "\n".join(lines)
 
 
-def _cell(row: dict[str, Any]) -> str:
+def _cell(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "–"
     cost = "–" if row["cost"] is None else f"{row['cost']:.3f}"
     gap = "–" if row["gap_percent"] is None else f"{row['gap_percent']:.2f} %"
     return f"{cost}, {gap}, {row['infeasible_percent']:.1f} % of {row['count']:,}"
@@ -157,8 +170,9 @@ def machine() -> str:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m egam.bench.card", description="what shipped weights reach")
     parser.add_argument("names", nargs="*", help="of shipped weights; none: print the table of all")
-    parser.add_argument("--all", action="store_true", dest="everything", help="8x20 on as many instances as greedy")
+    parser.add_argument("--all", action="store_true", dest="everything", help="samples on as many instances as greedy")
     parser.add_argument("--size", type=int, choices=SIZES, help="measure only this N and keep the other rows")
+    parser.add_argument("--decode", choices=DECODINGS, help="measure only this decoding and keep the other rows")
     parser.add_argument("--references", type=Path, default=Path("benchmarks/references"))
     chosen = parser.parse_args(arguments)
     if not chosen.names:
@@ -166,13 +180,17 @@ def main(arguments: list[str] | None = None) -> None:
     keep_pages()
     for name in chosen.names:
         entry = catalogue.find(name)
+        network, problem, _ = load_entry(entry)
         one = [] if chosen.size is None else ["--size", str(chosen.size)]
+        one += [] if chosen.decode is None else ["--decode", chosen.decode]
         command = " ".join(["python -m egam.bench.card", name, *["--all"] * chosen.everything, *one])
-        found = measure(entry, chosen.references, command, chosen.everything, [chosen.size] if one else SIZES)
+        sizes = SIZES if chosen.size is None else [chosen.size]
+        decodings = DECODINGS if chosen.decode is None else [chosen.decode]
+        found = measure(entry, chosen.references, command, chosen.everything, sizes, decodings)
         if one:
-            found = with_one_size(measured(entry.folder), found, chosen.size, name)
+            found = with_some_anew(measured(entry.folder), found, problem, name)
         write_text(entry.folder / MEASURED, json.dumps(found, indent=1) + "\n")
-        write_card(entry, sum(parameter.numel() for parameter in load_entry(entry)[0].parameters()))
+        write_card(entry, sum(parameter.numel() for parameter in network.parameters()))
 
 
 if __name__ == "__main__":

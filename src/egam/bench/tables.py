@@ -51,7 +51,8 @@ def title_of(row: dict[str, str]) -> str:
 
 
 def form_of(form: str) -> str:
-    """`sample:1280` -> 1280 samples, `8x20` -> 8 × 20 samples, `8x20@2` -> the same at T = 2, `1s` -> 1 s."""
+    """`sample:1280` -> 1280 samples, `8x20` -> 8 × 20 samples, `8x20@2` -> the same at T = 2, `8xdistinct:20` -> 8 × 20
+    different samples, `1s` -> 1 s."""
     form, at, heat = form.partition("@")
     if at:
         return f"{form_of(form)} at T = {heat}"
@@ -59,6 +60,9 @@ def form_of(form: str) -> str:
         return FORMS[form]
     if form.startswith("sample:"):
         return f"{form[7:]} samples"
+    if "distinct:" in form:
+        copies, number = form.split("distinct:")
+        return f"{copies.replace('x', ' × ')}{number} different samples"
     if form.startswith("8x"):
         return f"8 × {form[2:]} samples"
     return f"{form[:-1]} s" if form.endswith("s") else form

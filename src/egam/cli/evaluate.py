@@ -27,7 +27,8 @@ def evaluate(
     decode: Annotated[
         list[str] | None,
         typer.Option(
-            help="greedy, sample:N, 8xN, 8xgreedy, starts, 8xstarts; 8xN@T: temperature T. Repeatable; greedy if none."
+            help="greedy, sample:N, 8xN, [8x]distinct:N, 8xgreedy, [8x]starts; 8xN@T: temperature T. "
+            "Repeatable; greedy if none."
         ),
     ] = None,
     references: Annotated[Path | None, typer.Option(help="For gaps: of egam.bench.references, or .npy.")] = None,

@@ -40,7 +40,10 @@ def solve(
     method: Annotated[str, typer.Option(help="egam, or a classical solver (see egam doctor).")] = "egam",
     samples: Annotated[int | None, typer.Option(help="Sampled solutions; 0: one greedy one; else by size.")] = None,
     decode: Annotated[
-        str, typer.Option(help="Just this: greedy, 8xgreedy, sample:N, 8xN, starts, 8xstarts; 8xN@T: temperature T.")
+        str,
+        typer.Option(
+            help="Just this: greedy, 8xgreedy, [8x]distinct:N, sample:N, 8xN, [8x]starts; 8xN@T: temperature T."
+        ),
     ] = "",
     time_limit: Annotated[float | None, typer.Option(help="Seconds to search, per instance.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is random.")] = 0,

@@ -36,3 +36,8 @@ def keys(seed: int, instances: Int[Tensor, " B"], rollouts: Int[Tensor, " S"]) -
 def uniforms(key: Int[Tensor, "*S"], step: int) -> Float[Tensor, "*S"]:
     """Numbers in [0, 1), one per key."""
     return _shift(mix(key + step * 0x632BE5AB), 41).to(torch.float32) * 2.0**-23
+
+
+def uniforms_of_nodes(key: Int[Tensor, "*S"], step: int, nodes: int) -> Float[Tensor, "*S N"]:
+    """The same for each node of each key."""
+    return uniforms(mix(key)[..., None] + torch.arange(nodes, device=key.device), step)

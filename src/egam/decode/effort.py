@@ -1,9 +1,9 @@
 """How much is tried: the rounds of a search, for any size of instance, number of samples and time limit.
 
 If nothing is said, 8 symmetric copies are solved greedily, or 4 where a tour may start anywhere, from every node; then
-samples of them follow, as long as that is within a budget. Larger instances get fewer copies and samples, and one
-greedy solution at least. With a time limit all 8 copies are sampled without end. Encoding a copy takes as long as about
-20 rollouts, and both grow with N². Chosen by measurement: docs/log.md.
+samples of them that all differ (distinct.py) follow, as long as that is within a budget. Larger instances get fewer
+copies and samples, and one greedy solution at least. With a time limit all 8 copies are sampled without end. Encoding a
+copy takes as long as about 20 rollouts, and both grow with N². Chosen by measurement: docs/log.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from egam.decode.strategies import Decoding
 BUDGET = 400.0  # rollouts of 100 nodes
 ENCODING = 20.0  # rollouts that take as long as encoding
 MOST_SAMPLES = 128  # if nothing is said
-TOGETHER = 32  # samples of a copy in one round, at most
+TOGETHER = 128  # samples of a copy in one round, at most; only those of one round all differ
 ROUNDS_PER_COPY = 4  # where copies are sampled one after the other
 
 
@@ -81,7 +81,7 @@ def rounds(effort: Effort, samples: int | None, endless: bool) -> Iterator[Round
     while wanted is None or done < wanted:
         copies = tuple(range(sampled)) if quick else (number // ROUNDS_PER_COPY % sampled,)
         each = effort.together if wanted is None else min(effort.together, -(-(wanted - done) // len(copies)))
-        yield Round(Decoding(samples=each), copies, first=number * 8 * TOGETHER)
+        yield Round(Decoding(samples=each, distinct=True), copies, first=number * 8 * TOGETHER)
         done, number = done + each * len(copies), number + 1
 
 

@@ -20,8 +20,9 @@ import torch
 from torch import Tensor
 
 from egam.decode import draws
-from egam.decode.rollout import Network, roll_out
-from egam.decode.strategies import INFEASIBLE, Decoding
+from egam.decode.distinct import START
+from egam.decode.rollout import Network
+from egam.decode.strategies import INFEASIBLE, Decoding, rolled
 from egam.errors import BadInput
 from egam.instance import Instance
 from egam.nn import Model
@@ -86,12 +87,10 @@ class Search:
         for part in self._parts(chosen):
             self._prepare(part)
             for starts, keys in self._rollouts(part, decoding, first):
-                rolled = roll_out(
-                    self.rolling, self.problem, part.batch, part.prepared, starts, keys, measure=False, temperature=heat
-                )
-                score = rolled.cost.double() + INFEASIBLE * rolled.penalty.double()
+                result = rolled(decoding, self.rolling, self.problem, part.batch, part.prepared, starts, keys, heat)
+                score = result.cost.double() + INFEASIBLE * result.penalty.double()
                 score, at = score.topk(min(KEEP, score.shape[1]), largest=False)
-                best = rolled.sequence.gather(1, at[..., None].expand(-1, -1, rolled.sequence.shape[-1]))
+                best = result.sequence.gather(1, at[..., None].expand(-1, -1, result.sequence.shape[-1]))
                 for row, scores, sequences in zip(part.rows, score.tolist(), best.cpu().numpy(), strict=True):
                     found[row % self.count].scores.extend(scores)
                     found[row % self.count].sequences.extend(sequences)
@@ -127,7 +126,11 @@ class Search:
     def _rollouts(self, part: Part, decoding: Decoding, first: int) -> Iterator[tuple[Tensor, Tensor | None]]:
         """Starts [rows, S] and keys of samples, in pieces whose steps fit into memory."""
         number = torch.arange(decoding.rollouts(self.nodes), device=self.device)
-        together = max(1, STEP_BYTES // (3 * len(part.rows) * self.nodes * self.network.shape.width * 4))
+        each = 3 * self.nodes * self.network.shape.width * 4
+        if decoding.distinct:  # those of a piece differ: how many it has must not depend on an instance's company
+            together = max(1, min(STEP_BYTES * self.nodes // (3 * ENCODED_TOGETHER), STEP_BYTES // each))
+        else:
+            together = max(1, STEP_BYTES // (len(part.rows) * each))
         copy = torch.tensor([row // self.count for row in part.rows], device=self.device)
         same = torch.zeros(1, dtype=torch.long, device=self.device)  # an instance's draws do not depend on its company
         for piece in number.split(together):
@@ -137,7 +140,7 @@ class Search:
                 numbers = first + piece * 8 + copy[:, None]  # [rows, S]
                 keys = draws.keys(self.seed, same, numbers.flatten()).view_as(numbers)
                 if self.problem.spec.context_first:  # sampled tours of a TSP also sample where they start
-                    starts = (draws.uniforms(keys, 1 << 20) * self.nodes).long().clamp(max=self.nodes - 1)
+                    starts = (draws.uniforms(keys, START) * self.nodes).long().clamp(max=self.nodes - 1)
             yield starts.contiguous(), keys
 
 

@@ -3,6 +3,7 @@
     greedy      one rollout (from node 0)            sample:n    n sampled rollouts
     8xn         8 symmetric copies × n samples       8xgreedy    8 symmetric copies, greedy
     starts      greedy from every node (TSP)         8xstarts    the same on 8 copies
+    distinct:n  n samples that all differ            8xdistinct:n  n such samples of each of 8 copies
 Samples are drawn at the temperature that the weights ask for (nn/temperature.py), or at a given one: `8x20@1.5`.
 Any number of instances goes through in batches that keep within a memory limit. Draws belong to the instance
 (draws.py), so that the size of a batch changes an answer only through float rounding.
@@ -21,7 +22,8 @@ import torch
 from torch import Tensor
 
 from egam.decode import draws
-from egam.decode.rollout import Network, roll_out
+from egam.decode.distinct import START, roll_out_distinct
+from egam.decode.rollout import Network, Rollout, roll_out
 from egam.errors import BadInput
 from egam.instance import KINDS
 from egam.nn import Model
@@ -30,8 +32,8 @@ from egam.problems.symmetry import eightfold
 
 CACHE_BYTES = 64 << 20  # of edge embeddings per batch on a CPU: larger batches only wait for memory
 INFEASIBLE = 1e6  # a feasible solution beats every infeasible one; among those the smaller penalty wins
-FORMS = "greedy, sample:N, 8xN, 8xgreedy, starts or 8xstarts"
-HEATED = "with N of 1 or more, and sampled ones at a temperature T above 0 as sample:N@T or 8xN@T"
+FORMS = "greedy, sample:N, 8xN, distinct:N, 8xdistinct:N, 8xgreedy, starts or 8xstarts"
+HEATED = "with N of 1 or more, and sampled ones at a temperature T above 0 as sample:N@T, 8xN@T and so on"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Decoding:
     samples: int = 0  # sampled rollouts per copy; 0: greedy
     all_starts: bool = False
     temperature: float | None = None  # of samples; None: what the weights ask for
+    distinct: bool = False  # samples of a copy without replacement (distinct.py)
 
     @classmethod
     def parse(cls, text: str) -> Decoding:
@@ -52,10 +55,11 @@ class Decoding:
             return cls(copies)
         if rest == "starts":
             return cls(copies, all_starts=True)
-        number = rest.removeprefix("sample:") if copies == 1 else rest
-        if (number == rest and copies == 1) or not number.isdigit() or int(number) < 1:
+        kind, colon, number = rest.rpartition(":")
+        kinds = ("distinct", "sample") if copies == 1 else ("distinct", "")
+        if kind not in kinds or bool(kind) != bool(colon) or not number.isdigit() or int(number) < 1:
             raise BadInput(f"decoding '{text}' is unknown; accepted: {FORMS}, {HEATED}")
-        return cls(copies, samples=int(number), temperature=temperature)
+        return cls(copies, samples=int(number), temperature=temperature, distinct=kind == "distinct")
 
     def rollouts(self, nodes: int) -> int:
         """Per copy."""
@@ -63,7 +67,9 @@ class Decoding:
 
     def heat(self, network: Model, nodes: int) -> float:
         """The temperature of its samples."""
-        return network.temperature.at(nodes) if self.temperature is None else self.temperature
+        if self.temperature is not None:
+            return self.temperature
+        return (network.distinct_temperature if self.distinct else network.temperature).at(nodes)
 
 
 @dataclass
@@ -136,9 +142,8 @@ def _best(
         every = draws.keys(seed, numbers, torch.arange(decoding.copies * rollouts, device=numbers.device))
         keys = every.view(instances, decoding.copies, rollouts).transpose(0, 1).flatten(0, 1)
         if problem.spec.context_first:  # sampled tours of a TSP also sample where they start
-            starts = (draws.uniforms(keys, 1 << 20) * nodes).long().clamp(max=nodes - 1)
-    heat = decoding.heat(network, nodes)
-    result = roll_out(rolling, problem, copies, prepared, starts, keys, measure=False, temperature=heat)
+            starts = (draws.uniforms(keys, START) * nodes).long().clamp(max=nodes - 1)
+    result = rolled(decoding, rolling, problem, copies, prepared, starts, keys, decoding.heat(network, nodes))
 
     def per_instance(values: Tensor) -> Tensor:
         """[copies·B, S, ...] -> [B, copies·S, ...]"""
@@ -150,6 +155,22 @@ def _best(
     sequence = per_instance(result.sequence)
     chosen = sequence.gather(1, best[..., None].expand(-1, -1, sequence.shape[-1])).squeeze(1)
     return chosen, cost.gather(1, best).squeeze(1), penalty.gather(1, best).squeeze(1) == 0
+
+
+def rolled(
+    decoding: Decoding,
+    network: Network,
+    problem: Problem,
+    batch: Any,
+    prepared: Any,
+    starts: Tensor,
+    keys: Tensor | None,
+    heat: float,
+) -> Rollout:
+    """The rollouts that a decoding asks for, from the given starts with the given draws."""
+    if decoding.distinct and keys is not None:
+        return roll_out_distinct(network, problem, batch, prepared, starts, keys, heat)
+    return roll_out(network, problem, batch, prepared, starts, keys, measure=False, temperature=heat)
 
 
 def batch_within(memory_gib: float, nodes: int, decoding: Decoding, width: int) -> int:

@@ -42,7 +42,7 @@ class EGAM(nn.Module):
     def __init__(self, spec: Spec, shape: Shape = PAPER):
         super().__init__()
         self.spec, self.shape, self.name = spec, shape, "egam"
-        self.temperature = Temperature()
+        self.temperature = self.distinct_temperature = Temperature()
         self.encoder = Encoder(spec, shape.width, shape.heads, shape.hidden, shape.encoder_layers, shape.norm)
         self.decoder = Decoder(spec, shape.width, shape.heads, shape.hidden, shape.decoder_layers, shape.clip)
 

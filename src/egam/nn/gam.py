@@ -213,7 +213,7 @@ class GAM(nn.Module):
         if shape.decoder_layers != 1:
             raise BadInput(f"decoder_layers is {shape.decoder_layers}; {name} has one glimpse, so that 1 is accepted")
         self.spec, self.shape, self.name = spec, shape, name
-        self.temperature = Temperature()
+        self.temperature = self.distinct_temperature = Temperature()
         self.encoder = NodeEncoder(spec, shape, attention)
         self.decoder = NodeDecoder(spec, shape, graph_context, own_keys, output_bias)
 

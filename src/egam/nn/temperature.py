@@ -3,7 +3,8 @@
 1 is the policy as it was trained, less makes samples surer, more makes them differ more. What is best depends on the
 weights and on the size: of 160 samples of a short route hardly one differs from the others, and a long one has many
 occasions to go wrong. Weights may therefore say in config.json what was found best at some sizes
-(`python -m egam.bench.temperature`); training and greedy decoding know nothing of it.
+(`python -m egam.bench.temperature`), `temperature` for independent samples and `distinct_temperature` for those without
+replacement, which need less heat to differ; training and greedy decoding know nothing of either.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class Temperature:
 
     @classmethod
     def read(cls, found: Any, where: str) -> Temperature:
-        """From the table of a config.json: {"20": 2.0, "50": 0.7}."""
-        expected = f'{where}: temperature is {found!r}; sizes and numbers above 0 such as {{"20": 1.4}} are expected'
+        """From a table of a config.json: {"20": 2.0, "50": 0.7}."""
+        expected = f'{where} is {found!r}; sizes and numbers above 0 such as {{"20": 1.4}} are expected'
         if not isinstance(found, dict):
             raise BadInput(expected)
         points = []

@@ -174,7 +174,10 @@ def _solve_request(limits: Limits) -> Schema:
         "instances": {"type": "array", "items": _ref("Instance"), "minItems": 1, "maxItems": limits.instances},
         "method": {"type": ["string", "null"], "description": "a name of /methods; egam if not given"},
         "samples": {"type": ["integer", "null"], "minimum": 0, "maximum": limits.samples},
-        "decoding": {"type": ["string", "null"], "description": "greedy, sample:N, 8xN, 8xN@T, 8xgreedy, [8x]starts"},
+        "decoding": {
+            "type": ["string", "null"],
+            "description": "greedy, sample:N, 8xN, 8xN@T, [8x]distinct:N, 8xgreedy, [8x]starts",
+        },
         "time_limit": {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": limits.seconds},
         "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": LARGEST_SEED},
     }

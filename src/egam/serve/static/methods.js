@@ -2,7 +2,7 @@
 
 const NAMES = { egam: "EGAM", "or-tools": "OR-Tools", "cp-sat": "CP-SAT", pyvrp: "PyVRP", hygese: "HGS-CVRP",
   highs: "HiGHS", gurobi: "Gurobi", lkh: "LKH", "fast-tsp": "fast-tsp", "held-karp": "Held–Karp" };
-const DECODINGS = { greedy: "greedy", "8x20": "8 × 20 samples", "8xgreedy": "8 × greedy" };
+const DECODINGS = { greedy: "greedy", "8x20": "8 × 20 samples", "8xdistinct:20": "8 × 20 different samples", "8xgreedy": "8 × greedy" };
 
 /** One row per choice: {id, label, method, decoding, classical, group, off}. */
 export function choicesFor(answer, problem) {
