@@ -1,6 +1,9 @@
 """Proofs that nothing is feasible, and silence where there is none."""
 
+from itertools import permutations
+
 import numpy as np
+import pytest
 
 from egam.infeasible import why_infeasible
 from egam.instance import Instance
@@ -51,17 +54,27 @@ def test_nothing_to_prove():
     assert why_infeasible(Instance.tsptw(LINE, window=[ALWAYS] * 4)) == ""
 
 
-def test_proofs_are_never_wrong():
-    """Where a random instance is proven infeasible, no order of its five stops keeps the rules."""
-    from itertools import permutations
+def test_stops_of_which_no_order_is_in_time():
+    """Stops 1 to 3 are a step apart and reached at 1 to 3; any two of them can be in time, the third never is."""
+    triangle = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    matrix = np.abs(triangle[:, None] - triangle).sum(-1)  # from one stop to another 2
+    window = [ALWAYS, [0, 3], [0, 3], [0, 3], ALWAYS]
+    sentence = why_infeasible(Instance.tsptw(matrix=matrix, window=window, names=["depot", "a", "b", "c", "d"]))
+    assert "stops a, b and c cannot all be reached in time, in whatever order" in sentence
+    window[1] = [0, 5]
+    assert why_infeasible(Instance.tsptw(matrix=matrix, window=window)) == ""
 
-    rng, proven = np.random.default_rng(0), 0
-    for _ in range(60):
-        opens = rng.uniform(0, 3, 5)
-        window = np.stack([opens, opens + rng.uniform(0.2, 1.5, 5)], -1)
-        instance = Instance.tsptw(rng.random((5, 2)), window=window)
-        if why_infeasible(instance):
-            proven += 1
-            orders = (Solution.of([order]) for order in permutations(range(1, 5)))
-            assert not any(judge(instance, order).feasible for order in orders)
-    assert 5 < proven < 60
+
+@pytest.mark.parametrize("size", [5, 8])
+def test_few_stops_are_proven_infeasible_exactly_if_they_are(size):
+    """Where a random instance is proven infeasible, no order of its stops keeps the rules, and the other way round."""
+    rng, kinds = np.random.default_rng(0), set()
+    for _ in range(60 if size == 5 else 12):
+        opens = rng.uniform(0, 0.6 * size, size)
+        window = np.stack([opens, opens + rng.uniform(0.2, 1.5, size)], -1)
+        instance = Instance.tsptw(rng.random((size, 2)), window=window)
+        sentence = why_infeasible(instance)
+        orders = (Solution.of([order]) for order in permutations(range(1, size)))
+        assert bool(sentence) != any(judge(instance, order).feasible for order in orders)
+        kinds |= {word for word in ("directly", "both", "whatever order") if word in sentence} or {sentence}
+    assert {"directly", "both", ""} <= kinds

@@ -1,8 +1,8 @@
 """Short proofs that no solution of an instance keeps all rules, for users who ask why none was found.
 
-Three kinds: a stop whose window closes before anything can be there, two stops that are too late for each other in
-either order, and ports whose draft limits are too low for their loads. No proof is no promise: an instance without one
-may still have no solution.
+Four kinds: a stop whose window closes before anything can be there, two stops that are too late for each other in
+either order, some stops with neighbouring deadlines of which every order is late, and ports whose draft limits are too
+low for their loads. No proof is no promise: an instance without one may still have no solution.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from egam.instance import Instance
 from egam.judge import LOAD_SLACK, TIME_SLACK
 
 LARGEST_FOR_PAIRS = 400  # nodes: the ways between all pairs take N³ steps
+NEIGHBOURS = 10  # stops one after the other by deadline, of which all subsets are tried
 
 
 def why_infeasible(instance: Instance) -> str:
@@ -41,17 +42,51 @@ def _windows(instance: Instance) -> str:
         )
     if instance.size > LARGEST_FOR_PAIRS:
         return ""
-    after = np.maximum(earliest[:, None] + _shortest(instance.travel), opens)  # [i, j] service at j if i comes first
+    ways = _shortest(instance.travel)
+    after = np.maximum(earliest[:, None] + ways, opens)  # [i, j] service at j if i comes first
     misses = after > closes
     both = misses & misses.T
     both[0] = both[:, 0] = False
     np.fill_diagonal(both, False)
     if not both.any():
-        return ""
+        return _never_together(instance, ways, earliest, closes)
     i, j = (int(node) for node in np.argwhere(both)[0])
     return (
         f"no plan can keep all windows: stops {instance.stop_name(i)} and {instance.stop_name(j)} cannot both be "
         "reached in time, whichever comes first"
+    )
+
+
+def _never_together(instance: Instance, ways: np.ndarray, earliest: np.ndarray, closes: np.ndarray) -> str:
+    """The fewest stops, of those that follow one another by deadline, of which no order is in time."""
+    assert instance.window is not None
+    by_deadline = 1 + np.argsort(instance.window[1:, 1], kind="stable")
+    count = min(NEIGHBOURS, len(by_deadline))
+    if count < 3:
+        return ""
+    stops = np.lib.stride_tricks.sliding_window_view(by_deadline, count)  # [K, W]
+    legs = ways[stops[:, :, None], stops[:, None, :]]
+    first, last = earliest[stops], closes[stops]
+    # [K, 2^W, W] when service can begin at the last of a set of stops, all of which were in time
+    begins = np.full((len(stops), 1 << count, count), np.inf)
+    for group in range(1, 1 << count):
+        for stop in range(count):
+            before = group & ~(1 << stop)
+            if before == group:
+                continue
+            arrival = (begins[:, before] + legs[:, :, stop]).min(1) if before else first[:, stop]
+            begin = np.maximum(arrival, first[:, stop])
+            begins[:, group, stop] = np.where(begin <= last[:, stop], begin, np.inf)
+    never = np.isinf(begins).all(2)
+    never[:, 0] = False
+    if not never.any():
+        return ""
+    where, groups = np.nonzero(never)
+    fewest = np.argmin([int(group).bit_count() for group in groups])
+    members = [instance.stop_name(int(node)) for k, node in enumerate(stops[where[fewest]]) if groups[fewest] >> k & 1]
+    return (
+        f"no plan can keep all windows: stops {', '.join(members[:-1])} and {members[-1]} cannot all be "
+        "reached in time, in whatever order"
     )
 
 
