@@ -87,7 +87,8 @@ for problem in $only; do
             --init "$at/cvrp-more"
         muon cvrp-muon 2099 cvrp 5e-4 0.1 cvrp-again
         muon cvrp-muon2 2210 cvrp 4e-4 0.05 cvrp-muon
-        ship cvrp cvrp-muon2
+        muon cvrp-muon3 12844 cvrp 4e-4 0.05 cvrp-muon2 --set even=time --set ema=0.998 --set seed=42
+        ship cvrp cvrp-muon3
         ;;
     pctsp)
         lessons pctsp 10-30 150 pyvrp 0.05
@@ -102,7 +103,9 @@ for problem in $only; do
         muon pctsp-muon5 11633 pctsp 5e-4 0.1 pctsp-muon4 --set even=time --set ema=0.998 --set seed=11 --set hint=levels
         muon pctsp-muon6 6001 pctsp 3e-4 0.05 pctsp-muon5 --set even=time --set ema=0.998 --set seed=22 --set hint=levels
         blend pctsp-muon7 pctsp-muon5 pctsp-muon6 0.5
-        ship pctsp pctsp-muon7
+        stage pctsp-muon8 18750 pctsp --size 15-36 --config small --set lr=4e-4 --set entropy=0.1 --init "$at/pctsp-muon7" \
+            --set even=time --set ema=0.998 --set seed=41 --set hint=levels
+        ship pctsp pctsp-muon8
         ;;
     tsptw)
         lessons tsptw 10-30 150 pyvrp 0.05
