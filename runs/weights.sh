@@ -105,7 +105,8 @@ for problem in $only; do
         blend pctsp-muon7 pctsp-muon5 pctsp-muon6 0.5
         stage pctsp-muon8 18750 pctsp --size 15-36 --config small --set lr=4e-4 --set entropy=0.1 --init "$at/pctsp-muon7" \
             --set even=time --set ema=0.998 --set seed=41 --set hint=levels
-        ship pctsp pctsp-muon8
+        blend pctsp-muon9 pctsp-muon7 pctsp-muon8 0.8
+        ship pctsp pctsp-muon9
         ;;
     tsptw)
         lessons tsptw 10-30 150 pyvrp 0.05
