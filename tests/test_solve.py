@@ -269,16 +269,18 @@ def test_provably_infeasible():
 
 
 def test_none_found():
-    """Three stops in a row with windows that only Held-Karp's order 2-1-3 or none at all could keep: no short proof."""
+    """Three stops, any two of which can be in time, have a proof. Twelve that are all a step apart, of which any eleven
+    can be in time, have none: no more than ten are looked at."""
     coords = np.array([[0.0, 0], [0, 1], [0, -1], [1, 0]])
-    window = [[0, 100], [0, 4], [0, 4], [0, 4]]  # each pair is possible, all three are not: 1 + 2 or 1.41 + 1.41
-    given = Instance.tsptw(coords, window=window)
-    orders = ([1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1])
-    if any(judge(given, Solution.of([order])).feasible for order in orders):  # 1 + 1.41 + 1.41 = 3.83 fits after all
-        window = [[0, 100], [0, 3.7], [0, 3.7], [0, 3.7]]
-        given = Instance.tsptw(coords, window=window)
-    assert not any(judge(given, Solution.of([order])).feasible for order in orders)
+    given = Instance.tsptw(coords, window=[[0, 100], [0, 3.7], [0, 3.7], [0, 3.7]])  # 1 + 1.41 + 1.41 = 3.83
     result = egam.solve(given, samples=8)
+    assert not result.feasible
+    assert (
+        "no plan can keep all windows: stops 1, 2 and 3 cannot all be reached in time, in whatever order"
+        in result.notes
+    )
+    matrix = np.ones((13, 13)) - np.eye(13)
+    result = egam.solve(Instance.tsptw(matrix=matrix, window=[[0, 100], *[[0, 11.5]] * 12]), samples=8)
     assert not result.feasible
     assert any("no plan that keeps all rules was found among" in note for note in result.notes)
 
